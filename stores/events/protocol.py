@@ -1,0 +1,39 @@
+"""What an event log promises."""
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One frame of a turn's stream."""
+
+    id: int
+    """Strictly increasing within the turn, from 1."""
+    data: str
+    """A chunk as JSON, or `[DONE]`."""
+
+
+class EventLog(Protocol):
+    """Appends and follows the chunks of turns. Losing it loses no truth: the stream can be rebuilt from messages."""
+
+    async def append(self, turn_id: str, epoch: int, chunks: Sequence[str]) -> None:
+        """Add chunks in order. A no-op when a newer epoch has appended already."""
+        ...
+
+    async def holds(self, turn_id: str) -> bool:
+        """Whether this log has the turn's chunks from the first one on."""
+        ...
+
+    def follow(self, turn_id: str, after: int = 0) -> AsyncIterator[list[Event]]:
+        """Batches of events with an id above `after`, as they come.
+
+        Ends when the log rests: the last chunk is `[DONE]` and everything was handed out. An empty batch means that
+        nothing happened for a while (at most 15 s): the moment for a comment frame.
+        """
+        ...
+
+    async def drop(self, turn_id: str) -> None:
+        """Forget the turn's chunks. Unknown turns are a no-op."""
+        ...

@@ -1,0 +1,39 @@
+"""Who may import whom: the contracts of `pyproject.toml`, and that no pack is left out of them."""
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from importlinter.cli import lint_imports
+
+ROOT = Path(__file__).parent.parent.parent
+CORE = {"gate", "memory", "planning"}
+"""Folders of `toolsets/` that belong to the runtime."""
+
+
+def contracts() -> dict[str, Any]:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    return {contract["name"]: contract for contract in settings["tool"]["importlinter"]["contracts"]}
+
+
+def packs() -> set[str]:
+    folders = {path.parent.name for path in (ROOT / "toolsets").glob("*/__init__.py")}
+    return {f"toolsets.{name}" for name in folders - CORE}
+
+
+def test_every_import_goes_the_allowed_way(capsys: pytest.CaptureFixture[str]) -> None:
+    code = lint_imports(config_filename=str(ROOT / "pyproject.toml"), no_cache=True, no_logo=True)
+    assert code == 0, capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("contract", "list_name"),
+    [
+        ("Packs don't know each other", "modules"),
+        ("The runtime knows no domain", "forbidden_modules"),
+        ("A pack reaches rows by the session it is given, and no model", "source_modules"),
+    ],
+)
+def test_every_pack_is_under_the_contracts(contract: str, list_name: str) -> None:
+    assert set(contracts()[contract][list_name]) == packs()

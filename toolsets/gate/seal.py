@@ -1,0 +1,34 @@
+"""What an approval binds, sealed: a row that was changed behind the gate's back approves nothing."""
+
+import hashlib
+import hmac
+from typing import Any
+
+from stores.approvals import Approval
+from toolsets.arguments import hashed
+
+
+def seal_of(approval: Approval, key: bytes) -> str:
+    """A keyed digest over everything that decides what an approval would execute."""
+    bound: list[Any] = [
+        approval.id,
+        approval.user_id,
+        approval.conversation_id,
+        approval.turn_id,
+        approval.tool_call_id,
+        approval.version,
+        approval.tool,
+        approval.schema_hash,
+        approval.arguments,
+        approval.arguments_hash,
+        approval.change_digest,
+        hashlib.sha256(approval.normal_form.encode()).hexdigest(),
+        approval.draws,
+        approval.skip,
+        approval.expires_at.isoformat(),
+    ]
+    return hmac.new(key, hashed(bound).encode(), hashlib.sha256).hexdigest()
+
+
+def sealed(approval: Approval, key: bytes) -> bool:
+    return hmac.compare_digest(approval.seal, seal_of(approval, key))
