@@ -3,6 +3,8 @@
 AgentsError
 ├── ModelSettingError   a setting that names a model, a key or an address is wrong; stops the start
 ├── SceneError          a scene of the rehearsal model can't be used; stops the start
+├── NewerHistory        a newer release wrote the conversation; this process refuses it
+├── RunError            a run can't go on; ends the turn with `code`
 └── Refusal             what was asked for isn't done, and nothing has changed
     ├── NotFound            there is no such thing, or it is somebody else's
     ├── Forbidden           the person may not
@@ -17,6 +19,8 @@ AgentsError
 """
 
 from typing import Any
+
+from toolsets.words import Words
 
 
 class AgentsError(Exception):
@@ -34,6 +38,22 @@ class ModelSettingError(AgentsError):
 
 class SceneError(AgentsError):
     """A scene has a pattern that isn't a regular expression; the sentence names both."""
+
+
+class NewerHistory(AgentsError):
+    """A message carries a schema version that this release doesn't know."""
+
+    def __init__(self, version: int) -> None:
+        super().__init__(f"history is written in version {version}, which this release can't read")
+
+
+class RunError(AgentsError):
+    """A run can't go on. `code` is a stable code of the stream; `words` say it to the person."""
+
+    def __init__(self, code: str, words: Words) -> None:
+        super().__init__(code)
+        self.code = code
+        self.words = words
 
 
 class Refusal(AgentsError):

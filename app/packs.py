@@ -4,7 +4,7 @@ from importlib.metadata import entry_points
 from pkgutil import resolve_name
 
 from app.settings import Settings, SettingsError
-from toolsets import scheduling
+from toolsets import planning, scheduling
 from toolsets.errors import RegistrationError
 from toolsets.pack import Pack
 
@@ -13,7 +13,7 @@ GROUP = "placet.packs"
 
 def load_packs(settings: Settings) -> tuple[Pack, ...]:
     """Every pack, in a stable order. Raises SettingsError or RegistrationError, naming the pack that can't be had."""
-    shipped = (scheduling.build_pack(),)
+    shipped = (planning.build_pack(), scheduling.build_pack())
     installed = tuple(_installed())
     named = tuple(_named(path) for path in settings.packs)
     return (*shipped, *installed, *named)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 
 from sqlalchemy import text
 
+from app.schema import version_folders
 from app.wiring import Wired
 from gateway.state import Check
 from stores.migrate import pending
@@ -28,8 +29,7 @@ def readiness_checks(wired: Wired, monotonic: Callable[[], float]) -> Mapping[st
         nonlocal complete_at
         if complete_at is not None and monotonic() - complete_at < KEEP_S:
             return
-        extra = [pack.migrations for pack in wired.runtime.registry.packs.values() if pack.migrations is not None]
-        if await pending(wired.settings.database_url, extra):
+        if await pending(wired.settings.database_url, version_folders(wired.runtime.registry.packs.values())):
             raise MigrationsPending
         complete_at = monotonic()
 

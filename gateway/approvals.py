@@ -13,7 +13,7 @@ from gateway.pages import Cursor, Limit, page
 from gateway.responses import ERRORS, Approval, Approvals
 from gateway.schemas import DecisionBody, DecisionsBody
 from gateway.state import GatewayState
-from gateway.turns import Sdk, stream_or
+from gateway.turns import Sdk, check_room, stream_or
 
 router = APIRouter(prefix="/api/approvals", tags=["approvals"], route_class=StrictRoute, responses=ERRORS)
 
@@ -53,6 +53,7 @@ async def decide_several(
     body: DecisionsBody, gateway: GatewayState, person: Admitted, request: Request, sdk: Sdk = 6
 ) -> Response:
     """Decide several approvals at once: all of them, or none when one can't be decided so."""
+    check_room(gateway, person, request)
     decisions = [_decision(one.approval_id, one) for one in body.decisions]
     approvals = await gateway.runtime.decide(person, decisions, "page")
     turns = {str(approval["turn_id"]) for approval in approvals}
@@ -71,6 +72,7 @@ async def decide(
     approval_id: PathId, body: DecisionBody, gateway: GatewayState, person: Admitted, request: Request, sdk: Sdk = 6
 ) -> Response:
     """Approve or deny. `Accept: text/event-stream` follows the turn when it goes on by this."""
+    check_room(gateway, person, request)
     approvals = await gateway.runtime.decide(person, [_decision(approval_id, body)], "page")
     decided: dict[str, Any] = approvals[0]
     return await stream_or(gateway, person, request, str(decided["turn_id"]), sdk, decided)

@@ -9,7 +9,7 @@ from gateway.ids import PathId
 from gateway.responses import ERRORS, AnsweredQuestion
 from gateway.schemas import AnswerBody
 from gateway.state import GatewayState
-from gateway.turns import Sdk, follow, wants_stream
+from gateway.turns import Sdk, check_room, follow, wants_stream
 
 router = APIRouter(prefix="/api/questions", tags=["questions"], route_class=StrictRoute, responses=ERRORS)
 
@@ -19,6 +19,7 @@ async def answer(
     question_id: PathId, body: AnswerBody, gateway: GatewayState, person: Admitted, request: Request, sdk: Sdk = 6
 ) -> Response:
     """Answer, and let the turn go on. `Accept: text/event-stream` follows it."""
+    check_room(gateway, person, request)
     opened = await gateway.runtime.answer(person, question_id, body.words)
     if wants_stream(request):
         return follow(gateway, person, opened, sdk)

@@ -76,7 +76,7 @@ class EventStream(Response):
         self._streams = streams
         self._place = place
         self._sdk = sdk
-        self.init_headers({**HEADERS, **{name: header_safe(value) for name, value in (headers or {}).items()}})
+        self.init_headers({**HEADERS, **(headers or {})})
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async with AsyncExitStack() as stack:

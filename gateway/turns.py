@@ -12,7 +12,7 @@ from gateway.answers import AsciiJson
 from gateway.errors import Unprocessable
 from gateway.problems import Problem
 from gateway.schemas import BATCH, TurnBody
-from gateway.sse import EventStream
+from gateway.sse import EventStream, header_safe
 from gateway.state import Gateway
 from gateway.votes import text_of, voted_on, votes_in
 from stores.events.protocol import Event
@@ -21,6 +21,7 @@ from toolsets.words import Words
 Sdk = Annotated[int, Query(ge=5, le=7, description="The AI SDK's version; 5 knows no approvals but `data-approval`.")]
 
 NO_VOTE = Words(zh="没有可以决定的内容", en="holds no vote on an approval that is pending here")
+NO_CONVERSATION = Words(zh="缺少对话的编号", en="is required to answer anew")
 NOT_NEW = Words(zh="助手的消息不能重新回答", en="is an assistant's: regenerate answers a person's message")
 
 
@@ -68,8 +69,8 @@ def event_stream(
     turn_id: str | None = None,
 ) -> EventStream:
     """A stream that counts among the person's open ones."""
-    headers = {"X-Conversation-Id": conversation_id, **({"X-Turn-Id": turn_id} if turn_id else {})}
     place = gateway.limits.stream(person.user_id)
+    headers = _names(conversation_id, turn_id)
     return EventStream(batches, streams=gateway.streams, place=place, sdk=sdk, headers=headers)
 
 
@@ -77,7 +78,7 @@ async def whole(gateway: Gateway, person: Person, opened: TurnOpened | StillWait
     """The turn's result, once it rests. Leaving early cancels nothing."""
     with gateway.streams.opened():
         result = await gateway.runtime.result(person, opened.turn_id)
-        return AsciiJson(result, headers={"X-Turn-Id": opened.turn_id})
+        return AsciiJson(result, headers=_names(opened.conversation_id, opened.turn_id))
     raise Unavailable  # the server is stopping
 
 
@@ -88,6 +89,12 @@ def wants_stream(request: Request) -> bool:
 def wants_json(request: Request) -> bool:
     """Whether a client that could be streamed to asks for the whole instead."""
     return request.headers.get("accept", "").startswith("application/json")
+
+
+def check_room(gateway: Gateway, person: Person, request: Request) -> None:
+    """Raises RateLimited, before anything is done, for who wants a stream and has too many."""
+    if wants_stream(request):
+        gateway.limits.check_streams(person.user_id)
 
 
 async def stream_or(
@@ -101,11 +108,18 @@ async def stream_or(
     return AsciiJson(otherwise)
 
 
+def _names(conversation_id: str, turn_id: str | None) -> dict[str, str]:
+    named = {"X-Conversation-Id": header_safe(conversation_id)}
+    return named if turn_id is None else {**named, "X-Turn-Id": turn_id}
+
+
 def _turn_request(gateway: Gateway, person: Person, body: TurnBody, key: str | None) -> TurnRequest:
     message = body.message
     if message is not None and message.role == "assistant":
         raise Unprocessable(Problem(field="message.role", words=NOT_NEW))
     again = body.trigger == "regenerate-message"
+    if again and body.id is None:
+        raise Unprocessable(Problem(field="id", words=NO_CONVERSATION))
     return TurnRequest(
         person=person,
         conversation_id=body.id or gateway.new_id(),

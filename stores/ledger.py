@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from stores.rows import columns, read, table_of
-from stores.tables import ChangeRow, LedgerRow
+from stores.tables import ChangeRow, LedgerRow, TurnRow
 
 TABLE = table_of(LedgerRow)
 CHANGES = table_of(ChangeRow)
@@ -117,12 +117,35 @@ async def changes_of_turns(connection: AsyncConnection, user_id: str, turn_ids: 
     return [read(MadeChange, row) for row in await connection.execute(statement.order_by(CHANGES.c.number))]
 
 
-async def changes_since(
-    connection: AsyncConnection, user_id: str, conversation_id: str, number: int
+async def reverts_before(
+    connection: AsyncConnection, user_id: str, conversation_id: str, turn_number: int
 ) -> list[MadeChange]:
-    """Changes with a higher number, in order."""
+    """What the person undid between the last turn that a model answered and the turn with this number."""
+    turns = table_of(TurnRow)
+    last = select(func.coalesce(func.max(turns.c.number), 0)).where(
+        turns.c.user_id == user_id,
+        turns.c.conversation_id == conversation_id,
+        turns.c.kind == "agent",
+        turns.c.number < turn_number,
+    )
     statement = select(*CHANGE_COLUMNS).where(
-        CHANGES.c.user_id == user_id, CHANGES.c.conversation_id == conversation_id, CHANGES.c.number > number
+        CHANGES.c.user_id == user_id,
+        CHANGES.c.conversation_id == conversation_id,
+        CHANGES.c.reverts.is_not(None),
+        CHANGES.c.number > last.scalar_subquery(),
+        CHANGES.c.number < turn_number,
+    )
+    return [read(MadeChange, row) for row in await connection.execute(statement.order_by(CHANGES.c.number))]
+
+
+async def of_replaced(connection: AsyncConnection, user_id: str, conversation_id: str, by: str) -> list[MadeChange]:
+    """Standing changes of the turns that a turn replaced."""
+    turns = table_of(TurnRow)
+    replaced = select(turns.c.id).where(
+        turns.c.user_id == user_id, turns.c.conversation_id == conversation_id, turns.c.replaced_by == by
+    )
+    statement = select(*CHANGE_COLUMNS).where(
+        CHANGES.c.user_id == user_id, CHANGES.c.turn_id.in_(replaced), CHANGES.c.reverted_by.is_(None)
     )
     return [read(MadeChange, row) for row in await connection.execute(statement.order_by(CHANGES.c.number))]
 

@@ -108,9 +108,9 @@ class TurnRow(Base):
     assistant: Mapped[str] = mapped_column(String(64))
     locale: Mapped[str] = mapped_column(String(2))
     zone: Mapped[str] = mapped_column(String(64))
-    claims: Mapped[Any] = mapped_column(JsonText)
+    claims: Mapped[Any] = mapped_column(JsonText, nullable=True)
     """What the request's token allowed: `{"scopes", "assistants"}`."""
-    context: Mapped[Any] = mapped_column(JsonText)
+    context: Mapped[Any] = mapped_column(JsonText, nullable=True)
     toolsets: Mapped[Any] = mapped_column(JsonText, nullable=True)
     """Names of the selected toolsets; null before the selection."""
     tools: Mapped[Any] = mapped_column(JsonText, nullable=True)
@@ -183,7 +183,7 @@ class ApprovalRow(Base):
     effect: Mapped[str] = mapped_column(String(16))
     always_confirm: Mapped[bool] = mapped_column(Boolean, default=False)
     reversible: Mapped[bool] = mapped_column(Boolean, default=True)
-    arguments: Mapped[Any] = mapped_column(JsonText)
+    arguments: Mapped[Any] = mapped_column(JsonText, nullable=True)
     arguments_hash: Mapped[str] = mapped_column(String(64))
     changes: Mapped[str] = mapped_column(Text)
     """Full rows, `stores.changes.dump_changes`."""
@@ -191,18 +191,18 @@ class ApprovalRow(Base):
     change_digest: Mapped[str] = mapped_column(String(64))
     seal: Mapped[str] = mapped_column(String(64))
     """Keyed digest over all that the approval binds: a row changed behind the gate's back approves nothing."""
-    card: Mapped[Any] = mapped_column(JsonText)
-    draws: Mapped[Any] = mapped_column(JsonText)
+    card: Mapped[Any] = mapped_column(JsonText, nullable=True)
+    draws: Mapped[Any] = mapped_column(JsonText, nullable=True)
     """`{"moment": iso, "ids": {purpose: value}}`: the execution gets what the proposal got."""
-    depends_on: Mapped[Any] = mapped_column(JsonText)
+    depends_on: Mapped[Any] = mapped_column(JsonText, nullable=True)
     """Ids of earlier approvals of the step that this one builds on."""
     skip: Mapped[Any] = mapped_column(JsonText, nullable=True)
     decision: Mapped[Any] = mapped_column(JsonText, nullable=True)
     """`{"decision", "by", "at", "door", "reason"}`."""
     outcome: Mapped[Any] = mapped_column(JsonText, nullable=True)
-    versions: Mapped[Any] = mapped_column(JsonText)
+    versions: Mapped[Any] = mapped_column(JsonText, nullable=True)
     """Earlier versions: `[{"version", "arguments", "rows", "edited_by", "at"}]`."""
-    claims: Mapped[Any] = mapped_column(JsonText)
+    claims: Mapped[Any] = mapped_column(JsonText, nullable=True)
     traceparent: Mapped[str | None] = mapped_column(String(128))
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
     expires_at: Mapped[datetime] = mapped_column(UtcDateTime)
@@ -224,7 +224,7 @@ class QuestionRow(Base):
     tool_call_id: Mapped[str] = mapped_column(ID, unique=True)
     status: Mapped[str] = mapped_column(String(16))
     question: Mapped[str] = mapped_column(Text)
-    options: Mapped[Any] = mapped_column(JsonText)
+    options: Mapped[Any] = mapped_column(JsonText, nullable=True)
     allow_free_text: Mapped[bool] = mapped_column(Boolean, default=True)
     secret: Mapped[bool] = mapped_column(Boolean, default=False)
     answer: Mapped[str | None] = mapped_column(Text)
@@ -264,7 +264,7 @@ class ChangeRow(Base):
     tool_call_id: Mapped[str | None] = mapped_column(ID)
     approval_id: Mapped[str | None] = mapped_column(ID)
     tool: Mapped[str] = mapped_column(String(128))
-    card: Mapped[Any] = mapped_column(JsonText)
+    card: Mapped[Any] = mapped_column(JsonText, nullable=True)
     rows: Mapped[str] = mapped_column(Text)
     """Full rows, `stores.changes.dump_changes`."""
     reversible: Mapped[bool] = mapped_column(Boolean)
@@ -283,9 +283,9 @@ class PlanRow(Base):
     conversation_id: Mapped[str] = mapped_column(CLIENT_ID)
     status: Mapped[str] = mapped_column(String(16))
     goal: Mapped[str] = mapped_column(Text)
-    steps: Mapped[Any] = mapped_column(JsonText)
+    steps: Mapped[Any] = mapped_column(JsonText, nullable=True)
     current_step_id: Mapped[str | None] = mapped_column(ID)
-    observations: Mapped[Any] = mapped_column(JsonText)
+    observations: Mapped[Any] = mapped_column(JsonText, nullable=True)
     summary_notes: Mapped[str | None] = mapped_column(Text)
     rounds_used: Mapped[int] = mapped_column(Integer, default=0)
     final_answer: Mapped[str | None] = mapped_column(Text)
@@ -303,7 +303,7 @@ class TaskStateRow(Base):
 
     user_id: Mapped[str] = mapped_column(CLIENT_ID, primary_key=True)
     conversation_id: Mapped[str] = mapped_column(CLIENT_ID, primary_key=True)
-    state: Mapped[Any] = mapped_column(JsonText)
+    state: Mapped[Any] = mapped_column(JsonText, nullable=True)
     updated_at: Mapped[datetime] = mapped_column(UtcDateTime)
 
     __table_args__ = (_of_conversation(),)

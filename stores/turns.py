@@ -10,9 +10,11 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from stores.errors import LeaseLost
 from stores.rows import columns, read, table_of
-from stores.tables import OPEN_TURN, TurnRow
+from stores.tables import OPEN_TURN, ApprovalRow, QuestionRow, TurnRow
 
 TABLE = table_of(TurnRow)
+APPROVALS = table_of(ApprovalRow)
+QUESTIONS = table_of(QuestionRow)
 OPEN = ("running", "waiting")
 FINAL = ("completed", "failed", "cancelled", "superseded")
 
@@ -70,9 +72,13 @@ def _of(user_id: str, conversation_id: str) -> ColumnElement[bool]:
     return (TABLE.c.user_id == user_id) & (TABLE.c.conversation_id == conversation_id)
 
 
-async def add(connection: AsyncConnection, turn: Turn) -> None:
-    """Raises IntegrityError when the conversation has an open turn already."""
+async def add(
+    connection: AsyncConnection, turn: Turn, *, lease_until: ColumnElement[datetime] | None = None
+) -> None:
+    """Raises IntegrityError when the conversation has an open turn already. `lease_until` is by the database's clock."""
     values = {column.name: getattr(turn, column.name) for column in COLUMNS}  # field names are column names
+    if lease_until is not None:
+        values["lease_until"] = lease_until
     await connection.execute(insert(TABLE).values(values))
 
 
@@ -166,3 +172,18 @@ async def count_running(connection: AsyncConnection, user_id: str) -> int:
     """How many turns of the user are running, in whatever process."""
     statement = select(func.count()).select_from(TABLE).where(TABLE.c.user_id == user_id, TABLE.c.status == "running")
     return (await connection.execute(statement)).scalar_one()
+
+
+async def request_cancel(connection: AsyncConnection, turn_id: str, at: datetime) -> None:
+    """Ask whoever runs the turn to stop it; seen at the next renewal of the lease."""
+    await connection.execute(update(TABLE).where(TABLE.c.id == turn_id).values(cancel_requested_at=at))
+
+
+async def waiting_in_vain(connection: AsyncConnection, now: datetime, limit: int = 50) -> list[tuple[str, str]]:
+    """Waiting turns (user, id) in which nothing waits any more, or something is past its time."""
+    pending = select(APPROVALS.c.id).where(APPROVALS.c.turn_id == TABLE.c.id, APPROVALS.c.status == "pending")
+    asked = select(QUESTIONS.c.id).where(QUESTIONS.c.turn_id == TABLE.c.id, QUESTIONS.c.status == "waiting")
+    past = pending.where(APPROVALS.c.expires_at <= now)
+    statement = select(TABLE.c.user_id, TABLE.c.id).where(TABLE.c.status == "waiting")
+    statement = statement.where(or_(past.exists(), ~pending.exists() & ~asked.exists())).limit(limit)
+    return [(row.user_id, row.id) for row in await connection.execute(statement)]

@@ -1,15 +1,18 @@
 """What turns have used."""
 
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
+from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import insert, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from stores.rows import table_of
 from stores.tables import UsageRow
+from stores.turns import Turn
 
 TABLE = table_of(UsageRow)
 
@@ -25,6 +28,22 @@ class DayUsage:
     output_tokens: int
     cost: Decimal | None
     """US dollars of the turns whose price is known; None when none is."""
+
+
+async def add(connection: AsyncConnection, turn: Turn, used: Mapping[str, Any], *, model: str, at: datetime) -> None:
+    """What a turn used, written down as it becomes final."""
+    values = {
+        "turn_id": turn.id,
+        "user_id": turn.user_id,
+        "day": at.date().isoformat(),
+        "model": model,
+        "requests": used.get("requests", 0),
+        "input_tokens": used.get("input_tokens", 0),
+        "output_tokens": used.get("output_tokens", 0),
+        "cost": used.get("cost"),
+        "at": at,
+    }
+    await connection.execute(insert(TABLE).values(values))
 
 
 async def per_day(connection: AsyncConnection, user_id: str, first: date, last: date) -> list[DayUsage]:

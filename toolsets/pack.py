@@ -13,7 +13,7 @@ from stores.tables import Base
 from toolsets.deps import ToolDeps
 from toolsets.scenes import Scene
 from toolsets.toolset import Toolset
-from toolsets.words import Words
+from toolsets.words import Locale, Words
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +40,8 @@ class DemoInput:
     now: datetime
     zone: ZoneInfo
     new_id: Callable[[], str]
+    locale: Locale = "zh"
+    """The language that the demo's names are in."""
 
 
 View = Callable[[ToolDeps, Mapping[str, str]], Awaitable[Any]]

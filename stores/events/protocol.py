@@ -22,8 +22,16 @@ class EventLog(Protocol):
         """Add chunks in order. A no-op when a newer epoch has appended already."""
         ...
 
+    async def reopen(self, turn_id: str, epoch: int) -> None:
+        """More is to come: whoever has read to the last `[DONE]` waits for it."""
+        ...
+
     async def holds(self, turn_id: str) -> bool:
         """Whether this log has the turn's chunks from the first one on."""
+        ...
+
+    async def length(self, turn_id: str) -> int:
+        """The id of the turn's last event; 0 when there is none."""
         ...
 
     def follow(self, turn_id: str, after: int = 0) -> AsyncIterator[list[Event]]:

@@ -1,5 +1,8 @@
 """Recording a call, on both databases."""
 
+# ruff: noqa: PT012 - a transaction ends with its block
+
+import asyncio
 import uuid
 from collections.abc import Awaitable, Callable
 from datetime import UTC, date, datetime, time
@@ -230,6 +233,19 @@ async def test_a_row_over_two_tables_is_two_changes(database: Database) -> None:
     form = normal_form(changes, metadata=METADATA)
     assert briefly(changes) == [("insert", "person"), ("insert", "teacher")]
     assert form.text.count("new:0:person:1") == 4
+
+
+async def test_two_calls_at_once_are_told_apart(database: Database) -> None:
+    async def call(name: str) -> tuple[Change, ...]:
+        async with database.write() as connection, recording(connection) as record:
+            for n in range(5):
+                record.session.add(Tag(id=f"{name} {n}"))
+                await record.session.flush()
+            return await record.finish()
+        raise AssertionError
+
+    for name, changes in zip("ab", await asyncio.gather(call("a"), call("b")), strict=True):
+        assert [change.key for change in changes] == [(f"{name} {n}",) for n in range(5)]
 
 
 async def test_an_empty_call_has_no_changes(database: Database) -> None:

@@ -1,5 +1,7 @@
 """What a recorded call may not do, one by one, on both databases."""
 
+# ruff: noqa: PT012 - a transaction ends with its block
+
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -21,6 +23,7 @@ from sqlalchemy import (
     text,
     update,
 )
+from sqlalchemy.exc import IntegrityError, InvalidRequestError
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import DeclarativeBase, Mapped, Session, aliased, mapped_column, relationship
 
@@ -191,9 +194,12 @@ async def test_an_unflushed_change_after_finish_is_refused(database: Database) -
 
 
 async def test_a_flush_without_work_opens_no_door(database: Database) -> None:
+    def expunge(session: Session, *_: object) -> None:
+        session.expunge_all()
+
     with pytest.raises(EscapedStatement):
         async with database.write() as connection, recording(connection) as record:
-            event.listen(record.session.sync_session, "before_flush", lambda session, *_: session.expunge_all())
+            event.listen(record.session.sync_session, "before_flush", expunge)
             record.session.add(Tag(id="green"))
             await record.session.flush()
             await record.session.execute(delete(TAG))
@@ -203,7 +209,7 @@ async def test_a_failed_flush_opens_no_door(database: Database) -> None:
     with pytest.raises(EscapedStatement):
         async with database.write() as connection, recording(connection) as record:
             record.session.add(Tag(id="red"))
-            with pytest.raises(Exception, match=r"(?i)unique"):
+            with pytest.raises(IntegrityError):
                 await record.session.flush()
             await record.session.rollback()
             await record.session.execute(delete(TAG))
@@ -239,15 +245,12 @@ async def test_a_session_kept_beyond_its_recording_is_dead(database: Database) -
     async with database.write() as connection:
         async with recording(connection) as record:
             await record.finish()
-        with pytest.raises(Exception, match="closed"):
+        with pytest.raises(InvalidRequestError):
             await record.session.get(Tag, "red")
 
 
 async def test_other_connections_are_not_guarded(database: Database) -> None:
-    if database.sqlite:
-        reader = database.read()
-    else:
-        reader = database.write()
+    reader = database.read() if database.sqlite else database.write()
     async with database.write() as connection, recording(connection) as record, reader as other:
         assert (await other.execute(text("SELECT 1"))).scalar() == 1
         assert await record.finish() == ()
@@ -260,8 +263,8 @@ class Club(DeclarativeBase):
 MEMBERSHIP = Table(
     "membership",
     Club.metadata,
-    Column("team", ForeignKey("team.id"), primary_key=True),
-    Column("player", ForeignKey("player.id"), primary_key=True),
+    Column[str]("team", ForeignKey("team.id"), primary_key=True),
+    Column[str]("player", ForeignKey("player.id"), primary_key=True),
 )
 
 
@@ -290,11 +293,10 @@ async def test_a_row_of_an_association_without_a_class_is_refused(database: Data
 async def test_a_deferred_constraint_is_checked_before_the_call_is_over(database: Database) -> None:
     async with database.write() as connection:
         await connection.run_sync(Club.metadata.create_all)
-    with pytest.raises(Exception, match=r"(?i)missing row|foreign key"):
+    with pytest.raises(BrokenReference if database.sqlite else IntegrityError):
         async with database.write() as connection, recording(connection) as record:
             record.session.add(Player(id="p", captain_id="nobody"))
             await record.finish()
-    assert issubclass(BrokenReference, StoreError)
 
 
 async def test_a_listener_that_writes_in_a_flush_past_the_unit_of_work_is_refused(database: Database) -> None:

@@ -241,7 +241,9 @@ async def test_a_deleted_row_that_is_there_again_refuses(database: Database) -> 
     changes = await did(database, remove_with_children)
     async with database.write() as connection:
         await connection.execute(
-            insert(Course).values(id=1, version=1, name="Other", user_id="ann", seen=0, meta={}, updated=datetime.now(UTC))
+            insert(Course).values(
+                id=1, version=1, name="Other", user_id="ann", seen=0, meta={}, updated=datetime.now(UTC)
+            )
         )
     assert ("course", (1,), None) in await refused(database, changes)
 
@@ -253,11 +255,6 @@ async def test_a_second_revert_refuses(database: Database) -> None:
 
 
 async def test_two_swapped_unique_values_refuse(database: Database) -> None:
-    async def swap(session: AsyncSession) -> None:
-        first, second = await session.get_one(Slot, "s1"), Slot(id="s2", day=1, hour=9)
-        session.add(second)
-        await session.flush()
-
     async def exchange(session: AsyncSession) -> None:
         first, second = await session.get_one(Slot, "s1"), await session.get_one(Slot, "s2")
         first.hour = 10
@@ -266,7 +263,7 @@ async def test_two_swapped_unique_values_refuse(database: Database) -> None:
         await session.flush()
         first.hour = 9
 
-    await did(database, swap)
+    await did(database, lambda session: _add(session, Slot(id="s2", day=1, hour=9)))
     changes = await did(database, exchange)
     assert {key for _, key, _ in await refused(database, changes)} == {("s1",), ("s2",)}
 
@@ -317,7 +314,9 @@ async def test_a_person_is_told_what_moved_since_the_proposal(database: Database
     async with database.write() as connection:
         await connection.execute(update(Course).where(Course.id == 1).values(room="C3", name="Algebra"))
     executed = await did(database, call)
-    found = [(gap.table, gap.column, gap.approved, gap.found) for gap in differences(proposed, executed, metadata=METADATA)]
+    found = [
+        (gap.table, gap.column, gap.approved, gap.found) for gap in differences(proposed, executed, metadata=METADATA)
+    ]
     assert found == [
         ("course", "name", "Maths", "Algebra"),
         ("course", "room", "A1", "C3"),

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import httpx
 import jwt
 from fastapi import APIRouter, FastAPI, Query
+from pydantic import Field
 from sqlalchemy.exc import OperationalError
 
 from agents import errors as refusals
@@ -58,7 +59,7 @@ class Note(StrictModel):
     text: str
     times: int = 1
     urgent: bool = False
-    extras: dict[str, Any] = {}
+    extras: dict[str, Any] = Field(default_factory=dict[str, Any])
 
 
 router = APIRouter(route_class=StrictRoute)
@@ -107,7 +108,8 @@ async def thing(
 
 @router.get("/refuse/{kind}")
 async def refuse(kind: str) -> AsciiJson:
-    raise REFUSED[kind]()
+    refused = REFUSED[kind]()
+    raise refused
 
 
 @router.post("/bodiless")

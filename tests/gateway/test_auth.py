@@ -49,7 +49,12 @@ async def test_in_local_mode_everybody_is_the_local_user_with_every_right(store:
 
 
 async def test_a_token_says_who_and_what(client: httpx.AsyncClient, time: Time) -> None:
-    claims = {"scope": "operator read", "assistants": ["scheduling"], "tz": "Asia/Shanghai", "locale": "zh-CN"}
+    claims: dict[str, Any] = {
+        "scope": "operator read",
+        "assistants": ["scheduling"],
+        "tz": "Asia/Shanghai",
+        "locale": "zh-CN",
+    }
     answer = await who(client, token(time, **claims))
     assert answer.json() == {
         "user_id": "alice",
@@ -109,7 +114,7 @@ async def test_a_token_with_a_fault_is_nobody(client: httpx.AsyncClient, time: T
     "header", ["", "Bearer", "Bearer ", "Basic YWxpY2U6eA==", "Bearer a.b.c", "Bearer é", "Token x", "Bearer  .."]
 )
 async def test_what_is_no_bearer_token_is_nobody(client: httpx.AsyncClient, header: str) -> None:
-    answer = await client.get("/me", headers={"authorization": header.encode()})
+    answer = await client.get("/me", headers=[(b"authorization", header.encode())])
     assert answer.status_code == 401
 
 

@@ -100,7 +100,7 @@ def test_a_wrong_value_is_one_sentence_that_begins_with_the_settings_name(
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.2", "placet.example"])
 def test_whoever_can_be_reached_must_ask_for_keys(monkeypatch: pytest.MonkeyPatch, host: str) -> None:
     monkeypatch.setenv("PLACET_HOST", host)
-    with pytest.raises(SettingsError, match="^PLACET_AUTH: ") as stopped:
+    with pytest.raises(SettingsError, match=r"^PLACET_AUTH: ") as stopped:
         load_settings()
     assert host in str(stopped.value)
     monkeypatch.setenv("PLACET_AUTH", "jwt")
@@ -113,13 +113,13 @@ def test_whoever_can_be_reached_must_ask_for_keys(monkeypatch: pytest.MonkeyPatc
 def test_keys_of_others_need_issuer_and_audience(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PLACET_AUTH", "jwt")
     monkeypatch.setenv("PLACET_JWT_JWKS_URL", "https://id.example/keys")
-    with pytest.raises(SettingsError, match="^PLACET_JWT_JWKS_URL: "):
+    with pytest.raises(SettingsError, match=r"^PLACET_JWT_JWKS_URL: "):
         load_settings()
     monkeypatch.setenv("PLACET_JWT_ISSUER", "https://id.example")
     monkeypatch.setenv("PLACET_JWT_AUDIENCE", "placet")
     assert load_settings().jwt_audience == "placet"
     monkeypatch.setenv("PLACET_JWT_SECRET", SECRET)
-    with pytest.raises(SettingsError, match="^PLACET_JWT_JWKS_URL: "):
+    with pytest.raises(SettingsError, match=r"^PLACET_JWT_JWKS_URL: "):
         load_settings()
 
 

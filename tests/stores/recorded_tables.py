@@ -1,5 +1,7 @@
 """Tables of a small course book, with everything that a recorder could miss."""
 
+# ruff: noqa: RUF012 - SQLAlchemy's own form
+
 import enum
 import uuid
 from collections.abc import AsyncIterator, Mapping

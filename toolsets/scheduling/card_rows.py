@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
-from itertools import zip_longest
 from typing import Any
 
 from stores.changes import Change
@@ -13,6 +12,8 @@ from toolsets.scheduling.tables import GUEST, HOST, SectionRow, TaskRow
 from toolsets.words import Words
 
 Facts = Mapping[str, Any]
+
+Pair = tuple[Facts | None, Facts | None]
 
 MOST_PARTS = 6
 """A task of more parts is one row: a weekly course would else fill the card."""
@@ -47,17 +48,21 @@ def _parts(task: Facts, changes: tuple[Change, ...], found: Sequence[int]) -> li
     if len(before) > MOST_PARTS or len(after) > MOST_PARTS:
         row = _row(task, before[:1], after[:1], 0)
         return [replace(row, before=_times(row.before, before), after=_times(row.after, after), changes=tuple(found))]
-    if task["status"] == "removed" or len(before) == len(after):
-        pairs = list(zip_longest(before, after))
-    else:
-        pairs = [(old, None) for old in before if old not in after] + [(None, new) for new in after if new not in before]
+    pairs = _pairs(before, after)
     rows = [_row(task, [old] if old else [], [new] if new else [], n) for n, (old, new) in enumerate(pairs)]
-    rows = rows or [_row(task, [], [], 0)]
     return _shared_out(rows, pairs, changes, found)
 
 
+def _pairs(before: Sequence[Facts], after: Sequence[Facts]) -> Sequence[Pair]:
+    """Each part's old place with its new one, in order; where their number changes, without the parts that stay."""
+    if before and after and len(before) != len(after):
+        return [(old, None) for old in before if old not in after] + [(None, new) for new in after if new not in before]
+    parts = max(len(before), len(after), 1)
+    return [(before[n] if n < len(before) else None, after[n] if n < len(after) else None) for n in range(parts)]
+
+
 def _shared_out(
-    rows: list[CardRow], pairs: Sequence[tuple[Facts | None, Facts | None]], changes: tuple[Change, ...], found: Sequence[int]
+    rows: list[CardRow], pairs: Sequence[Pair], changes: tuple[Change, ...], found: Sequence[int]
 ) -> list[CardRow]:
     """Each change with the part that it belongs to; what belongs to none goes with the first."""
     parts = [_sections([place for place in pair if place], None) for pair in pairs]
@@ -70,15 +75,13 @@ def _shared_out(
 
 
 def _row(task: Facts, before: Sequence[Facts], after: Sequence[Facts], part: int) -> CardRow:
-    op: Op = "add" if not before and task["from"] == [] else "remove" if task["status"] == "removed" else "change"
-    if task["status"] == "removed":
-        op = "remove"
+    op: Op = "remove" if task["status"] == "removed" else "add" if task["added"] else "change"
     return CardRow(
-        key=f"task:{task['name']}:{part}",
+        key=f"task:{task['task_id']}:{part}",
         op=op,
         table=SectionRow.__tablename__,
         label=Words.same(task["name"]),
-        before=_where(before, task["was_embedded_in"]),
+        before=None if op == "add" else _where(before, task["was_embedded_in"]),
         after=None if op == "remove" else _where(after, task["embedded_in"]),
         ref=_ref(task, before, after),
     )

@@ -126,7 +126,7 @@ def _inside(task: Facts) -> Words:
 def _item_rows(given: CardInput) -> tuple[CardRow, ...]:
     rows = [
         CardRow(
-            key=f"item:{n}:{item['name']}",
+            key=f"item:{n}",
             op="add",
             table=TaskRow.__tablename__,
             label=Words.same(item["name"]),
@@ -141,7 +141,8 @@ def _rules(made: Facts) -> Words:
     steady = made["strategy"] == "steady"
     excluded = ", ".join(str(slot) for slot in made["excluded_slots"])
     zh = ["平均分布" if steady else "尽早完成", "可嵌入课程" if made["allow_filler_course"] else "不嵌入课程"]
-    en = ["spread evenly" if steady else "early", "may go inside courses" if made["allow_filler_course"] else "not inside courses"]
+    en = ["spread evenly" if steady else "early"]
+    en.append("may go inside courses" if made["allow_filler_course"] else "not inside courses")
     if excluded:
         zh.append(f"不用第 {excluded} 节")
         en.append(f"never slots {excluded}")

@@ -39,6 +39,7 @@ def _task(before: ScheduleState, after: ScheduleState, task_id: int, locale: Loc
         "task_id": task_id,
         "name": known.name,
         "status": new.status if new else "removed",
+        "added": old is None,
         "from": reports.ranges_facts(before, old.ranges, locale) if old else [],
         "to": reports.ranges_facts(after, new.ranges, locale) if new else [],
         "was_embedded_in": reports.named(before, old.embed_host) if old else None,

@@ -50,7 +50,7 @@ def _occupant(task: Task) -> Facts:
 def free_report(loaded: Loaded, duration: int, day: int | None, locale: Locale) -> Facts:
     """Every maximal free run of at least `duration`, and hosts that can take it."""
     state = loaded.state
-    checks.in_window(state.window, Range(day or 1, 1, duration))
+    checks.in_window(state.window, Range(1 if day is None else day, 1, duration))
     days = [day] if day is not None else [one.day_index for one in state.window.days]
     runs = [run for one in days for run in free_runs(state, one, duration)]
     return {
@@ -66,11 +66,11 @@ def tasks_report(
 ) -> Facts:
     """Tasks by status; those that lie wholly outside the window are only counted."""
     chosen = [task for task in state.ordered() if reports.in_category(task, category)]
-    existing = [task for task in chosen if task.ranges]
-    pending = [task for task in chosen if task.pending]
+    existing = [task for task in chosen if task.ranges and status != "pending"]
+    pending = [task for task in chosen if task.pending and status != "existing"]
     return {
         "total": len(existing) + len(pending),
-        "existing": [reports.listed_task(state, task, locale) for task in existing] if status != "pending" else [],
-        "pending": [reports.pending_facts(task) for task in pending] if status != "existing" else [],
-        "outside_window": len(chosen) - len(existing) - len(pending),
+        "existing": [reports.listed_task(state, task, locale) for task in existing],
+        "pending": [reports.pending_facts(task) for task in pending],
+        "outside_window": sum(not task.ranges and not task.pending for task in chosen),
     }

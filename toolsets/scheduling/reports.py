@@ -17,15 +17,15 @@ def overview(loaded: Loaded, locale: Locale) -> Facts:
     """Window, totals, what lies on each day, open hosts, pending tasks, task classes."""
     state = loaded.state
     days = [day_facts(state, day.day_index, locale) for day in state.window.days]
-    occupied = sum(day["occupied"] for day in days)
+    occupied, pending = sum(day["occupied"] for day in days), state.pending_tasks()
     slots = state.window.total_days * state.window.slots_per_day
     return {
         "window": window_facts(state),
         "today": today_facts(state, loaded.today, locale),
-        "totals": {"slots": slots, "occupied": occupied, "free": slots - occupied, "pending": len(state.pending_tasks())},
+        "totals": {"slots": slots, "occupied": occupied, "free": slots - occupied, "pending": len(pending)},
         "days": days,
         "embeddable": hosts(state, locale),
-        "pending": [pending_facts(task) for task in state.pending_tasks()],
+        "pending": [pending_facts(task) for task in pending],
         "task_classes": [class_facts(state, one) for _, one in sorted(state.task_classes.items())],
     }
 

@@ -60,9 +60,8 @@ async def _save_tasks(
 
 def _update(row: TaskRow, before: Task, after: Task, deps: ToolDeps) -> None:
     if (before.ranges, before.embed_host) != (after.ranges, after.embed_host) or before.duration != after.duration:
-        # Touching the task makes its name part of what is approved: a rename in between makes the approval stale.
         row.duration = after.duration
-        row.updated_at = deps.clock()
+        row.arranged_at = deps.clock()
 
 
 async def _save_sections(
@@ -111,7 +110,7 @@ def _task_row(deps: ToolDeps, task: Task, class_keys: Mapping[int, str]) -> Task
         locked=task.locked,
         can_embed=task.can_embed,
         location=task.location,
-        updated_at=deps.clock(),
+        arranged_at=deps.clock() if task.ranges else None,
     )
 
 

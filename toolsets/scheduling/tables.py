@@ -75,7 +75,9 @@ class TaskRow(Base):
     locked: Mapped[bool] = mapped_column(Boolean)
     can_embed: Mapped[bool] = mapped_column(Boolean)
     location: Mapped[str] = mapped_column(String(200), default="")
-    updated_at: Mapped[dt.datetime] = mapped_column(UtcDateTime, info=VOLATILE)
+    arranged_at: Mapped[dt.datetime | None] = mapped_column(UtcDateTime)
+    """When its place last changed. Compared, so that a move carries the task's row and with it the name on the card: a
+    rename in between makes an approval stale."""
     version: Mapped[int] = mapped_column(Integer, info=VOLATILE)
 
     __mapper_args__ = {"version_id_col": version}  # noqa: RUF012 - SQLAlchemy's own form

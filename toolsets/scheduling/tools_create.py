@@ -18,7 +18,7 @@ MAX_WEEKS = 30
 
 
 @schedule.write(title=Words(zh="新建任务类", en="Create a task class"), card=cards.class_created)
-async def create_task_class(
+async def create_task_class(  # noqa: PLR0913 - the parameters are what the model reads
     deps: ToolDeps,
     name: str,
     total_slots: int,
@@ -56,7 +56,8 @@ async def create_task_class(
     if items:
         after = adding.add_items(after, class_id, items)
     await save(deps, before, after)
-    return {"status": "ok", "task_class": reports.class_facts(after, after.task_classes[class_id]), **_new(before, after)}
+    made = reports.class_facts(after, after.task_classes[class_id])
+    return {"status": "ok", "task_class": made, **_new(before, after)}
 
 
 @schedule.write(title=Words(zh="添加任务", en="Add tasks"), card=cards.items_added)
@@ -77,7 +78,7 @@ async def add_task_items(
 
 
 @schedule.write(title=Words(zh="添加日程", en="Add an event"), card=cards.event_added)
-async def add_event(
+async def add_event(  # noqa: PLR0913 - the same
     deps: ToolDeps,
     name: str,
     date: str,
