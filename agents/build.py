@@ -52,15 +52,13 @@ def reading_deps(setup: Setup, turn: Turn, session: AsyncSession) -> ToolDeps:
         conversation_id=turn.conversation_id,
         session=session,
         clock=setup.clock,
-        new_id=lambda _purpose: setup.new_id(),
+        new_id=lambda purpose: setup.new_id(),
         zone=ZoneInfo(turn.zone),
         locale=locale_of(turn),
     )
 
 
-def instructions(
-    registry: Registry, turn: Turn, views: Mapping[str, str], notes: Sequence[str], now: datetime
-) -> str:
+def instructions(registry: Registry, turn: Turn, views: Mapping[str, str], notes: Sequence[str], now: datetime) -> str:
     """What the model is told before the conversation: who it is, what time it is, how things stand."""
     locale = locale_of(turn)
     local = now.astimezone(ZoneInfo(turn.zone))

@@ -86,9 +86,7 @@ async def _found(setup: Setup, person: Person, decision: Decision) -> Approval:
     return approval
 
 
-async def vote(
-    connection: AsyncConnection, setup: Setup, person: Person, said: Vote, *, version: int | None
-) -> None:
+async def vote(connection: AsyncConnection, setup: Setup, person: Person, said: Vote, *, version: int | None) -> None:
     """Settle one pending approval, if it is at `version`. The caller holds the conversation's lock.
 
     Raises ApprovalSettled, VersionConflict, Invalid.

@@ -19,6 +19,7 @@ from pydantic_ai.ui.vercel_ai.response_types import (
     ToolOutputErrorChunk,
 )
 
+from agents.chunks import DONE
 from agents.retelling import error_text
 
 Closing = Callable[[BaseException | None], Awaitable[str | None]]
@@ -75,8 +76,10 @@ class TurnEncoder(VercelAIEventStream[None, Any]):
             yield chunk
 
 
-def wire(chunk: BaseChunk) -> str:
-    """A chunk as it is sent: the server owns the history, so nothing of the provider's goes out."""
+def wire(chunk: BaseChunk) -> tuple[str, str]:
+    """A chunk as it is sent, and its type: the server owns the history, so nothing of the provider's goes out."""
+    if isinstance(chunk, DoneChunk):
+        return DONE, ""
     if getattr(chunk, "provider_metadata", None) is not None:  # a field of most chunk types, not of their base
         chunk = chunk.model_copy(update={"provider_metadata": None})
-    return chunk.encode(6)
+    return chunk.encode(6), str(getattr(chunk, "type", ""))  # every chunk type but `DoneChunk` has one

@@ -16,20 +16,25 @@ from agents.reports import mechanical_report
 from agents.setup import Setup
 from agents.unbroken import unbroken
 from agents.window import window_start
-from agents.wire import locale_of, question_data
-from stores import approvals, conversations, ledger, messages, turns, usage
+from agents.wire import question_data
+from stores import approvals, conversations, messages, turns, usage
 from stores.approvals import Approval, Question
+from stores.changes import dump_changes, irreversible
 from stores.turns import Turn
 from toolsets.gate import Proposal, card_as_json, seal_of
 from toolsets.words import Locale, Words
-from stores.changes import dump_changes, irreversible
 
 log = logging.getLogger("placet.run")
 
 FAILED = {
-    "model_unavailable": Words("模型暂时不可用，请稍后再试。", "The model can't be reached at the moment. Try again later."),
+    "model_unavailable": Words(
+        "模型暂时不可用，请稍后再试。", "The model can't be reached at the moment. Try again later."
+    ),
     "internal": Words("内部错误。", "Something went wrong inside."),
-    "unavailable": Words("这段对话由更新的版本写成，这个服务器读不了。", "A newer release wrote this conversation; this server can't read it."),
+    "unavailable": Words(
+        "这段对话由更新的版本写成，这个服务器读不了。",
+        "A newer release wrote this conversation; this server can't read it.",
+    ),
 }
 NOT_EXECUTED = {
     "superseded": "Not executed: superseded by the person's next message.",

@@ -185,9 +185,7 @@ class GatedToolset(AbstractToolset[None]):
     async def _approved(self, call: GateCall, approval: Approval) -> Any:
         if approval.status != "approved":
             raise _already(approval)
-        symbols = {
-            key: symbol for entry in self.calls.ledger.values() for key, symbol in stored_symbols(entry).items()
-        }
+        symbols = {key: symbol for entry in self.calls.ledger.values() for key, symbol in stored_symbols(entry).items()}
         position = int(approval.draws.get("call", 0))
         done = await unbroken(self._gate.execute(self._actor, call, approval, position=position, symbols=symbols))
         await self._settled(approval)
@@ -199,7 +197,9 @@ class GatedToolset(AbstractToolset[None]):
         """The result as the model reads it; after an edit it begins with what ran, and who changed it."""
         if approval is None or not approval.versions:
             return done.result
-        changed = Words("本人改过参数后批准，按下面的参数执行。", "The person edited the arguments; these were executed.")
+        changed = Words(
+            "本人改过参数后批准，按下面的参数执行。", "The person edited the arguments; these were executed."
+        )
         return {"edited": changed.said(self._actor.locale), "arguments": approval.arguments, **done.result}
 
     def _charge(self, call: GateCall) -> None:

@@ -49,8 +49,10 @@ def with_own_ids(response: ModelResponse, call_ids: Callable[[int], str]) -> Non
     `call_ids` maps a part's index to its id: the stream has shown the same ids. Providers repeat theirs.
     """
     response.parts = [
-        replace(part, tool_call_id=call_ids(index), args=lenient(part.args)) if isinstance(part, ToolCallPart)
-        else replace(part, content=storable(part.content)) if isinstance(part, TextPart)
+        replace(part, tool_call_id=call_ids(index), args=lenient(part.args))
+        if isinstance(part, ToolCallPart)
+        else replace(part, content=storable(part.content))
+        if isinstance(part, TextPart)
         else part
         for index, part in enumerate(response.parts)
     ]

@@ -19,7 +19,9 @@ from toolsets.gate import summary_in
 from toolsets.words import Words
 
 UNDONE = Words("本人撤销了：{}", "The person undid: {}")
-STANDS = Words("被重新回答的那一轮已经执行，仍然有效：{}", "Done by the answer that is being replaced, and it stands: {}")
+STANDS = Words(
+    "被重新回答的那一轮已经执行，仍然有效：{}", "Done by the answer that is being replaced, and it stands: {}"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,9 +65,7 @@ async def read_memoir(setup: Setup, turn: Turn) -> Memoir:
     async with setup.database.read() as connection:
         conversation = await conversations.get(connection, turn.user_id, turn.conversation_id)
         assert conversation is not None
-        rows = await messages.window(
-            connection, turn.user_id, turn.conversation_id, conversation.window_from_seq
-        )
+        rows = await messages.window(connection, turn.user_id, turn.conversation_id, conversation.window_from_seq)
         asked = await approvals.of_turns(connection, turn.user_id, [turn.id])
         questions = await approvals.questions_of(connection, turn.user_id, [turn.id])
         entries = await ledger.of_turn(connection, turn.user_id, turn.id)

@@ -45,7 +45,7 @@ class Opened:
     superseded: Turn | None = None
 
 
-class Busy(Exception):  # noqa: N818 - a signal: interrupt, then try again
+class Busy(Exception):
     def __init__(self, turn: Turn) -> None:
         super().__init__()
         self.turn = turn
@@ -157,7 +157,9 @@ class Opening:
         turn = await self._insert(connection, fresh, again=last)
         for one in recent:
             if one.id == last.id:
-                await turns.change(connection, one.id, one.epoch + (pending is not None and one.id == pending.id), replaced_by=turn.id)
+                await turns.change(
+                    connection, one.id, one.epoch + (pending is not None and one.id == pending.id), replaced_by=turn.id
+                )
         return Opened(turn=turn, launch=True)
 
     async def _command(self, connection: AsyncConnection, fresh: "_Fresh", command: str) -> Opened:
@@ -306,9 +308,7 @@ class Opening:
             context={**request.context, **({"continued": continued} if continued else {})},
             toolsets=selected["toolsets"],
             tools=selected["tools"],
-            live_views=[
-                name for name in selected["toolsets"] if setup.registry.toolsets[name].live_view is not None
-            ],
+            live_views=[name for name in selected["toolsets"] if setup.registry.toolsets[name].live_view is not None],
             reply=reply,
             usage=None,
             error_code=None,
@@ -337,7 +337,9 @@ class Opening:
         setup, conversation = self._setup, fresh.conversation
         recent = await turns.latest(connection, conversation.user_id, conversation.id, EARLIER + STICKY)
         said = [turn.message_text for turn in recent][:EARLIER]
-        sticky = [name for turn in [one for one in recent if one.kind == "agent"][:STICKY] for name in turn.toolsets or []]
+        sticky = [
+            name for turn in [one for one in recent if one.kind == "agent"][:STICKY] for name in turn.toolsets or []
+        ]
         toolsets = setup.registry.toolsets_of(conversation.assistant)
         with logfire.span("selection", conversation_id=conversation.id) as span:
             selection = setup.select(toolsets, text, said, sticky, context)

@@ -13,10 +13,10 @@ from stores import approvals, turns
 from stores.approvals import Approval
 from stores.changes import dump_changes, irreversible, load_changes, normal_form
 from stores.turns import Turn
+from toolsets.cards import Card
 from toolsets.errors import ArgumentsError, DomainError
 from toolsets.gate import Actor, Draws, GateCall, Proposal, card_as_json
 from toolsets.gate.calls import Ran
-from toolsets.cards import Card
 from toolsets.words import Locale, Words
 
 NO_LONGER = Words("前面的修改之后，这一项行不通了。", "After the change before it, this one would not work any more.")
@@ -87,7 +87,9 @@ class _Revision:
         fresh = self._version(approval, proposal, sorted(proposal.skip))
         later = await self._later(approval, proposal)
         return Revised(
-            approval=fresh, rows=((fresh, approval), *later), only=decision.arguments is not None and not decision.execute
+            approval=fresh,
+            rows=((fresh, approval), *later),
+            only=decision.arguments is not None and not decision.execute,
         )
 
     def _normalized(self, normalize: Any, arguments: Any) -> dict[str, Any]:

@@ -1,7 +1,6 @@
 """One run of a turn: from where its log stands until it waits or is final."""
 
 import asyncio
-import json
 import logging
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
@@ -10,6 +9,7 @@ from zoneinfo import ZoneInfo
 
 import logfire
 from pydantic_ai import Agent, DeferredToolRequests, DeferredToolResults, ToolDenied, ToolReturn
+from pydantic_ai.exceptions import AgentRunError
 from pydantic_ai.messages import (
     AgentStreamEvent,
     FunctionToolCallEvent,
@@ -24,17 +24,17 @@ from pydantic_ai.messages import (
     ToolCallPart,
     ToolCallPartDelta,
 )
-from pydantic_ai.exceptions import AgentRunError
 from pydantic_ai.usage import RunUsage
 from pydantic_graph import End
 
 from agents.build import build_agent, instructions, live_views, specs_of
-from agents.chunks import data, encoded, spoken, status
+from agents.chunks import data, spoken, status
 from agents.encoder import TurnEncoder, wire
 from agents.endings import Ending, described
 from agents.gated import CORRECTIONS, GatedToolset, TurnCalls
-from agents.history import calls_in, loaded, told, unanswered, with_own_ids
+from agents.history import calls_in, told, unanswered, with_own_ids
 from agents.memoir import Memoir, read_memoir
+from agents.out import Out
 from agents.setup import Setup
 from agents.titles import make_title
 from agents.wire import approval_data, locale_of, turn_data, usage_data
@@ -68,12 +68,12 @@ class TurnRun:
         self.cancelled = False
         """Set before the task is cancelled because the person asked; else a cancellation means this process stops."""
         self._ending = Ending(setup, turn, epoch)
+        self._out = Out(setup.events, turn.id, epoch)
         self._usage = RunUsage()
         self._messages: list[ModelMessage] = []
         self._saved = 0
         self._corrections = 0
         self._partial: list[str] = []
-        self._open_part: str | None = None
         self._call_ids: dict[int, str] = {}
         self._paused: DeferredToolRequests | None = None
         self._limit: str | None = None
@@ -112,7 +112,7 @@ class TurnRun:
             known_calls=memoir.announced,
         )
         async for chunk in encoder.transform_stream(self._events(memoir)):
-            await self._out(wire(chunk), chunk.type if hasattr(chunk, "type") else "")
+            await self._out.put(*wire(chunk))
 
     def _adopt(self, memoir: Memoir) -> None:
         setup, turn = self._setup, self.turn
@@ -150,7 +150,7 @@ class TurnRun:
     async def _events(self, memoir: Memoir) -> AsyncIterator[AgentStreamEvent]:
         setup, turn = self._setup, self.turn
         if memoir.first:
-            await self._emit(data("turn", turn_data(turn), turn.id))
+            await self._out.emit(data("turn", turn_data(turn), turn.id))
         if memoir.needs_title:
             self._title = asyncio.create_task(make_title(setup.model, turn.message_text, self.locale))
         if memoir.finished:
@@ -159,7 +159,7 @@ class TurnRun:
         self._told = instructions(setup.registry, turn, views, memoir.notes, setup.clock())
         results = await self._answers(memoir)
         if memoir.resumed:
-            await self._emit(status("resumed", Words("继续…", "Going on…").said(self.locale)))
+            await self._out.emit(status("resumed", Words("继续…", "Going on…").said(self.locale)))
         while True:
             self._paused = None
             agent = build_agent(setup.model, self._toolset, self._told, setup.limits.output_tokens)
@@ -218,7 +218,7 @@ class TurnRun:
         used = {"requests": self._usage.requests, "tool_calls": self.calls.charged, "seconds": round(self._elapsed())}
         most = {"requests": self._setup.limits.requests, "tool_calls": self.calls.limit}
         shown = {"limit": limit, "used": used.get(limit, most.get(limit, CORRECTIONS)), "partial": True}
-        await self._emit(data("budget", shown, self.turn.id))
+        await self._out.emit(data("budget", shown, self.turn.id))
         await self._ending.mark_partial()
         agent = build_agent(
             self._setup.model, None, f"{self._told}\n\n{WRAP_UP.said(self.locale)}", self._setup.limits.output_tokens
@@ -301,9 +301,7 @@ class TurnRun:
             request = ModelRequest(parts=[told(call, text) for call, text in gone])
             await self._checkpoint([*self._messages, request])
             for call, text in gone:
-                await self._emit(
-                    {"type": "tool-output-error", "toolCallId": call.tool_call_id, "errorText": text}
-                )
+                await self._out.emit({"type": "tool-output-error", "toolCallId": call.tool_call_id, "errorText": text})
         return results if results.approvals or results.calls else None
 
     def _not_proposed(self, paused: DeferredToolRequests) -> DeferredToolResults:
@@ -352,7 +350,7 @@ class TurnRun:
         else:
             await self._complete()
         await self._send_title()
-        await self._emit(data("usage", usage_data(self._used()), self.turn.id))
+        await self._out.emit(data("usage", usage_data(self._used()), self.turn.id))
         return text
 
     async def _wait(self) -> None:
@@ -360,38 +358,37 @@ class TurnRun:
         asked, question = await self._ending.waiting(step, self._used(), self.calls.approvals)
         for approval in asked:
             await self._show(approval)
-            await self._emit(
+            await self._out.emit(
                 {"type": "tool-approval-request", "approvalId": approval.id, "toolCallId": approval.tool_call_id}
             )
         if question is not None:
-            await self._emit(data("question", question, question["question_id"]))
-        await self._emit(status("waiting", Words("等你决定", "Waiting for you").said(self.locale)))
+            await self._out.emit(data("question", question, question["question_id"]))
+        await self._out.emit(status("waiting", Words("等你决定", "Waiting for you").said(self.locale)))
 
     async def _complete(self) -> None:
         reply = await self._ending.completed(self._messages, self._used(), limit=self._limit)
         if reply:
-            for chunk in [{"type": "start-step"}, *spoken(reply, f"{self.turn.id}-reply"), {"type": "finish-step"}]:
-                await self._emit(chunk)
+            await self._out.emit(
+                {"type": "start-step"}, *spoken(reply, f"{self.turn.id}-reply"), {"type": "finish-step"}
+            )
 
     async def broken(self, error: Exception) -> None:
         """The run broke off where it should not: the turn fails, and its stream ends properly."""
         code, text, reference = described(error, self._setup.new_id, self.locale)
         await self._ending.failed(code, reference, self._used())
-        if self._open_part:
-            await self._emit({"type": "text-end", "id": self._open_part})
-        await self._emit({"type": "error", "errorText": text})
-        await self._emit(data("usage", usage_data(self._used()), self.turn.id))
-        await self._emit({"type": "finish", "finishReason": "error"})
-        await self._out("[DONE]", "")
+        await self._out.end_part()
+        await self._out.emit({"type": "error", "errorText": text})
+        await self._out.emit(data("usage", usage_data(self._used()), self.turn.id))
+        await self._out.emit({"type": "finish", "finishReason": "error"})
+        await self._out.done()
 
     async def _end_cancelled(self) -> None:
         await self._ending.cancelled("".join(self._partial), self._used())
-        if self._open_part:
-            await self._emit({"type": "text-end", "id": self._open_part})
-        await self._emit({"type": "abort", "reason": "cancelled"})
-        await self._emit(data("usage", usage_data(self._used()), self.turn.id))
-        await self._emit({"type": "finish"})
-        await self._out("[DONE]", "")
+        await self._out.end_part()
+        await self._out.emit({"type": "abort", "reason": "cancelled"})
+        await self._out.emit(data("usage", usage_data(self._used()), self.turn.id))
+        await self._out.emit({"type": "finish"})
+        await self._out.done()
 
     async def _show_settled(self, approval: Approval) -> None:
         async with self._setup.database.read() as connection:
@@ -401,23 +398,13 @@ class TurnRun:
             await self._show(now)
 
     async def _show(self, approval: Approval) -> None:
-        await self._emit(data("approval", approval_data(approval, self._setup.registry, self.locale), approval.id))
+        await self._out.emit(data("approval", approval_data(approval, self._setup.registry, self.locale), approval.id))
 
     async def _send_title(self) -> None:
         if self._title and self._title.done() and not self._title.cancelled():
             title = self._title.result()
             await self._ending.titled(title)
-            await self._emit(data("title", {"title": title}, transient=True))
-
-    async def _emit(self, chunk: dict[str, Any]) -> None:
-        await self._out(encoded(chunk), chunk["type"])
-
-    async def _out(self, chunk: str, kind: str) -> None:
-        if kind == "text-start":
-            self._open_part = json.loads(chunk)["id"]
-        elif kind == "text-end":
-            self._open_part = None
-        await self._setup.events.append(self.turn.id, self.epoch, [chunk])
+            await self._out.emit(data("title", {"title": title}, transient=True))
 
     def _used(self) -> dict[str, Any]:
         """The turn's budget so far, across its runs."""
@@ -433,6 +420,8 @@ class TurnRun:
 def denial(approval: Approval) -> str:
     """What the model reads of a denied call."""
     reason = (approval.decision or {}).get("reason")
-    return f"The person denied this; nothing was changed. Reason: {reason}" if reason else (
-        "The person denied this; nothing was changed."
+    return (
+        f"The person denied this; nothing was changed. Reason: {reason}"
+        if reason
+        else ("The person denied this; nothing was changed.")
     )

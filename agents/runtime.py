@@ -22,7 +22,7 @@ from agents.run import TurnRun
 from agents.setup import Setup
 from agents.streaming import follow_run, follow_turn
 from agents.wire import change_data, whole_approval
-from stores import approvals, conversations, ledger, turns
+from stores import conversations, ledger, turns
 from stores.database import Database
 from stores.errors import LeaseLost
 from stores.events.protocol import Event
@@ -139,9 +139,7 @@ class Runtime:
         after = self._gone_on.get(turn_id)
         if turn is None or (after is None and turn.status == "waiting"):
             return None
-        return TurnOpened(
-            turn_id=turn.id, conversation_id=turn.conversation_id, after=after or 0, created=False
-        )
+        return TurnOpened(turn_id=turn.id, conversation_id=turn.conversation_id, after=after or 0, created=False)
 
     async def answer(self, person: Person, question_id: str, text: str) -> TurnOpened:
         turn, launch = await deciding.answer(self.setup, person, question_id, text)
@@ -185,9 +183,7 @@ class Runtime:
     async def conversations(
         self, person: Person, *, search: str | None, archived: bool, cursor: str | None, limit: int
     ) -> Page:
-        return await self.reading.conversations(
-            person, search=search, archived=archived, cursor=cursor, limit=limit
-        )
+        return await self.reading.conversations(person, search=search, archived=archived, cursor=cursor, limit=limit)
 
     async def conversation(self, person: Person, conversation_id: str) -> dict[str, Any]:
         return await self.reading.conversation(person, conversation_id)
@@ -220,7 +216,7 @@ class Runtime:
                 conversation_id=None,
                 session=session,
                 clock=self.setup.clock,
-                new_id=lambda _purpose: self.setup.new_id(),
+                new_id=lambda purpose: self.setup.new_id(),
                 zone=ZoneInfo(person.zone),
                 locale=person.locale,
             )

@@ -6,12 +6,63 @@ from dataclasses import dataclass
 from typing import Literal
 
 CONFIRMATIONS = frozenset(
-    "是 是的 对 好 好的 好吧 好啊 可以 可以的 行 行的 确认 确定 同意 批准 嗯 嗯嗯 没问题 "
-    "yes y yep yeah ok okay sure confirm confirmed approve approved".split()
+    [
+        "是",
+        "是的",
+        "对",
+        "好",
+        "好的",
+        "好吧",
+        "好啊",
+        "可以",
+        "可以的",
+        "行",
+        "行的",
+        "确认",
+        "确定",
+        "同意",
+        "批准",
+        "嗯",
+        "嗯嗯",
+        "没问题",
+        "yes",
+        "y",
+        "yep",
+        "yeah",
+        "ok",
+        "okay",
+        "sure",
+        "confirm",
+        "confirmed",
+        "approve",
+        "approved",
+    ]
 ) | {"go ahead", "do it"}
 REFUSALS = frozenset(
-    "不 不用 不用了 不要 不要了 不行 不是 不可以 不同意 取消 拒绝 算了 别 停 "
-    "no n nope cancel stop deny reject don't".split()
+    [
+        "不",
+        "不用",
+        "不用了",
+        "不要",
+        "不要了",
+        "不行",
+        "不是",
+        "不可以",
+        "不同意",
+        "取消",
+        "拒绝",
+        "算了",
+        "别",
+        "停",
+        "no",
+        "n",
+        "nope",
+        "cancel",
+        "stop",
+        "deny",
+        "reject",
+        "don't",
+    ]
 ) | {"no thanks", "do not"}
 UNDO = frozenset({"/undo", "撤销", "撤回", "undo"})
 COMMANDS = ("/undo", "/cancel", "/help")

@@ -29,9 +29,7 @@ async def follow_run(setup: Setup, turn_id: str, after: int) -> AsyncIterator[li
 
 async def follow_turn(setup: Setup, reading: Reading, turn: Turn, after: int) -> AsyncIterator[list[Event]]:
     """The whole turn as one stream: its first `start`, everything since, one `finish` and `[DONE]`."""
-    if await setup.events.holds(turn.id):
-        source = setup.events.follow(turn.id)
-    elif turn.status == "running" and turn.owner == setup.owner:
+    if await setup.events.holds(turn.id) or (turn.status == "running" and turn.owner == setup.owner):
         source = setup.events.follow(turn.id)
     else:
         source = _polled(setup, reading, turn)

@@ -16,7 +16,10 @@ OPPOSITE = {"add": "remove", "remove": "add", "change": "change"}
 ASKED = Words("要撤销的是：{}\n{}\n回复“是”就撤销。", "This would be undone: {}\n{}\nAnswer “yes” to undo it.")
 UNDONE = Words("已撤销：{}", "Undone: {}")
 NOTHING = Words("这段对话里没有可以撤销的改动。", "There is no change to undo in this conversation.")
-MOVED = Words("不能撤销：这些内容后来又变了。没有任何改动。", "It can't be undone: the rows have changed since. Nothing was changed.")
+MOVED = Words(
+    "不能撤销：这些内容后来又变了。没有任何改动。",
+    "It can't be undone: the rows have changed since. Nothing was changed.",
+)
 KEPT = Words("好，不撤销。", "All right, it stays.")
 
 
@@ -37,9 +40,7 @@ async def revert(setup: Setup, person: Person, change_id: str) -> MadeChange:
         if change is None or not change.reversible or change.reverted_by is not None:
             raise NothingToUndo
         try:
-            made = await revert_rows(
-                connection, load_changes(change.rows), secret_key=setup.gate.settings.secret_key
-            )
+            made = await revert_rows(connection, load_changes(change.rows), secret_key=setup.gate.settings.secret_key)
         except errors.RowsMovedOn as moved:
             raise RowsMovedOn([_moved(one) for one in moved.rows]) from moved
         except errors.Irreversible as error:
@@ -72,7 +73,14 @@ def turned(card: dict[str, Any]) -> dict[str, Any]:
     summary = card["summary"]
     words = {"zh": f"撤销：{summary['zh']}", "en": f"Undo: {summary['en']}"}
     rows = [
-        {**row, "op": OPPOSITE[row["op"]], "before": row["after"], "after": row["before"], "optional": False, "ref": None}
+        {
+            **row,
+            "op": OPPOSITE[row["op"]],
+            "before": row["after"],
+            "after": row["before"],
+            "optional": False,
+            "ref": None,
+        }
         for row in card["rows"]
     ]
     return {"summary": words, "rows": rows}

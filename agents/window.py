@@ -36,4 +36,3 @@ async def window_start(connection: AsyncConnection, setup: Setup, turn: Turn, pr
             break
         first = seq
     return {"window_from_seq": first} if first else {}
-

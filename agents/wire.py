@@ -58,9 +58,7 @@ def whole_approval(approval: Approval, registry: Registry, locale: Locale) -> di
         "turn_id": approval.turn_id,
         "origin": approval.origin,
         "skip": approval.skip or [],
-        "versions": [
-            {**one, "rows": rows_in(one["card"], locale), "card": None} for one in approval.versions or []
-        ],
+        "versions": [{**one, "rows": rows_in(one["card"], locale), "card": None} for one in approval.versions or []],
     }
 
 
@@ -115,9 +113,7 @@ def turn_data(turn: Turn) -> dict[str, Any]:
 def usage_data(usage: Mapping[str, Any] | None) -> dict[str, Any]:
     """`data-usage`; zeros for a turn that asked no model."""
     usage = usage or {}
-    shown: dict[str, Any] = {
-        key: usage.get(key, 0) for key in ("requests", "input_tokens", "output_tokens")
-    }
+    shown: dict[str, Any] = {key: usage.get(key, 0) for key in ("requests", "input_tokens", "output_tokens")}
     if usage.get("cost") is not None:
         shown["cost"] = usage["cost"]
     return shown | {"ms": round(usage.get("seconds", 0) * 1000)}

@@ -20,7 +20,7 @@ Clock = Callable[[], datetime]
 BUSY_TIMEOUT_MS = 5000
 
 
-class _RolledBack(Exception):  # noqa: N818 - a signal
+class _RolledBack(Exception):
     pass
 
 

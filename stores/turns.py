@@ -72,9 +72,7 @@ def _of(user_id: str, conversation_id: str) -> ColumnElement[bool]:
     return (TABLE.c.user_id == user_id) & (TABLE.c.conversation_id == conversation_id)
 
 
-async def add(
-    connection: AsyncConnection, turn: Turn, *, lease_until: ColumnElement[datetime] | None = None
-) -> None:
+async def add(connection: AsyncConnection, turn: Turn, *, lease_until: ColumnElement[datetime] | None = None) -> None:
     """Raises IntegrityError when the conversation has an open turn already. `lease_until` is by the database's clock."""
     values = {column.name: getattr(turn, column.name) for column in COLUMNS}  # field names are column names
     if lease_until is not None:

@@ -1,9 +1,9 @@
 """What can go wrong in a toolset.
 
-    ToolsetError
-    ├── DomainError          a rule of the domain says no; told to the model and the person as data
-    ├── RegistrationError    a pack is put together wrongly; stops the start
-    └── ArgumentsError       a call's arguments are not what the tool's schema asks for
+ToolsetError
+├── DomainError          a rule of the domain says no; told to the model and the person as data
+├── RegistrationError    a pack is put together wrongly; stops the start
+└── ArgumentsError       a call's arguments are not what the tool's schema asks for
 """
 
 from typing import Any

@@ -9,7 +9,7 @@ from typing import Any, TypeVar, get_type_hints
 from pydantic_ai import RunContext, Tool
 from pydantic_ai.tools import ToolDefinition
 
-from stores.changes import check_pack_tables  # noqa
+from stores.changes import check_pack_tables
 from toolsets.arguments import ToolArguments, hashed
 from toolsets.deps import ToolDeps
 from toolsets.errors import RegistrationError

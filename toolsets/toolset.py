@@ -60,11 +60,11 @@ class ToolDeclaration:
 class Toolset:
     """Declares tools: `@toolset.read`, `@toolset.write(...)`, `@toolset.state(...)`.
 
-        schedule = Toolset("schedule", keywords=Keywords(zh=("课表",), en=("timetable",)))
+    schedule = Toolset("schedule", keywords=Keywords(zh=("课表",), en=("timetable",)))
 
-        @schedule.read
-        async def find_free(deps: ToolDeps, duration: int, day: int | None = None) -> dict[str, Any]:
-            "Every free run of at least `duration` slots."
+    @schedule.read
+    async def find_free(deps: ToolDeps, duration: int, day: int | None = None) -> dict[str, Any]:
+        "Every free run of at least `duration` slots."
     """
 
     def __init__(
@@ -146,7 +146,7 @@ def _declaration(
 
 
 @dataclass(frozen=True)
-class Ask(Exception):  # noqa: N818 - a signal, not an error
+class Ask(Exception):
     """Raised by a tool to put a question to the person: the turn pauses until words arrive."""
 
     question: str

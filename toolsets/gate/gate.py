@@ -15,13 +15,13 @@ from stores.changes import Difference, RowKey, differences, dump_changes, irreve
 from stores.database import Clock, Database
 from stores.ledger import Entry, MadeChange
 from toolsets.arguments import as_json
+from toolsets.deps import ToolDeps
 from toolsets.errors import DomainError
 from toolsets.gate.calls import Actor, Draws, GateCall, Proposal, Ran, with_pack
 from toolsets.gate.outcomes import Done, Executed, Moved, NotExecuted
 from toolsets.gate.running import run_recorded, within
 from toolsets.gate.seal import sealed
 from toolsets.gate.shown import card_as_json
-from toolsets.deps import ToolDeps
 from toolsets.words import Words
 
 T = TypeVar("T")
@@ -46,7 +46,7 @@ class GateSettings:
     secret_key: bytes = b""
 
 
-class _Moved(Exception):  # noqa: N818 - a signal: roll back, then settle as stale
+class _Moved(Exception):
     def __init__(self, moved: tuple[Difference, ...], why: DomainError | None = None) -> None:
         super().__init__()
         self.moved = moved
@@ -73,7 +73,12 @@ class Gate:
             return as_json(await within(self._seconds(call), call.spec.declaration.function(deps, **arguments)))
 
     async def propose(
-        self, actor: Actor, earlier: Sequence[Proposal], call: GateCall, *, skip: frozenset[str] = frozenset(),
+        self,
+        actor: Actor,
+        earlier: Sequence[Proposal],
+        call: GateCall,
+        *,
+        skip: frozenset[str] = frozenset(),
         draws: Draws | None = None,
     ) -> Proposal:
         """Dry-run the call after the step's earlier proposals; everything is rolled back.
@@ -309,7 +314,7 @@ class Gate:
             conversation_id=actor.conversation_id,
             session=session,
             clock=self.clock,
-            new_id=lambda _purpose: self.new_id(),
+            new_id=lambda purpose: self.new_id(),
             zone=actor.zone,
             locale=actor.locale,
         )
@@ -322,7 +327,9 @@ class Gate:
 def _built_on(earlier: Sequence[Proposal], ran: Ran) -> tuple[str, ...]:
     """Earlier calls whose rows this one touches or refers to."""
     keys = {(change.table, change.key) for change in ran.changes}
-    values = {str(value) for change in ran.changes for row in (change.before, change.after) if row for value in row.values()}
+    values = {
+        str(value) for change in ran.changes for row in (change.before, change.after) if row for value in row.values()
+    }
     found: list[str] = []
     for one in earlier:
         touched = {(change.table, change.key) for change in one.ran.changes}

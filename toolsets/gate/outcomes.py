@@ -36,7 +36,7 @@ def stored_symbols(entry: Entry) -> dict[RowKey, str]:
     return {(table, tuple(key)): symbol for table, key, symbol in entry.symbols or ()}
 
 
-class NotExecuted(Exception):  # noqa: N818 - told to the model and the person, never an error of the house
+class NotExecuted(Exception):
     """It did not happen, and nothing was changed. `status` is the approval's new one."""
 
     def __init__(
@@ -85,7 +85,9 @@ class NotExecuted(Exception):  # noqa: N818 - told to the model and the person, 
 
     @classmethod
     def tampered(cls) -> "NotExecuted":
-        words = Words("保存的请求和批准的不一致，没有执行。", "What is stored isn't what was approved; nothing was executed.")
+        words = Words(
+            "保存的请求和批准的不一致，没有执行。", "What is stored isn't what was approved; nothing was executed."
+        )
         return cls("failed", "approval_mismatch", words, safe_to_retry=True)
 
     @classmethod
@@ -100,7 +102,9 @@ class NotExecuted(Exception):  # noqa: N818 - told to the model and the person, 
 
     @classmethod
     def expired(cls) -> "NotExecuted":
-        words = Words("批准后太久没有开始，已过期，没有执行。", "It expired before it could start; nothing was executed.")
+        words = Words(
+            "批准后太久没有开始，已过期，没有执行。", "It expired before it could start; nothing was executed."
+        )
         return cls("expired", "expired", words, safe_to_retry=True)
 
     @classmethod

@@ -54,7 +54,9 @@ def _refused_by(error: IntegrityError) -> DomainError:
     details: Mapping[str, Any] = {"table": constraint.table, "columns": list(constraint.columns)} if constraint else {}
     words = {
         "unique": Words("这里已经有一个同样的了。", "There is one like it already."),
-        "foreign_key": Words("它用到的东西不存在，或者还有别的东西在用它。", "What it refers to is missing, or something still uses it."),
+        "foreign_key": Words(
+            "它用到的东西不存在，或者还有别的东西在用它。", "What it refers to is missing, or something still uses it."
+        ),
     }.get(kind, Words("数据库的规则不允许。", "A rule of the database doesn't allow it."))
     return DomainError(f"{kind}_violated", words, **details)
 

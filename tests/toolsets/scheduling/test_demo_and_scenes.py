@@ -16,6 +16,12 @@ pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
+def backend() -> str:
+    """These look at words, not at rows: one database is enough."""
+    return "sqlite"
+
+
+@pytest.fixture
 async def desk(database: Database) -> Desk:
     await make_tables(database)
     desk = Desk(database, locale="zh")
