@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
-from pydantic_ai.exceptions import AgentRunError, ModelAPIError, UserError
+from pydantic_ai.exceptions import AgentRunError, FallbackExceptionGroup
 from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, TextPart, ToolCallPart
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -337,7 +337,7 @@ def described(failure: BaseException, new_id: Callable[[], str], locale: Locale)
             code, words = failure.code, failure.words
         case NewerHistory():
             code, words = "unavailable", FAILED["unavailable"]
-        case ModelAPIError() | UserError() | AgentRunError() | ExceptionGroup():
+        case AgentRunError() | FallbackExceptionGroup():
             code, words = "model_unavailable", FAILED["model_unavailable"]
         case _:
             code, words = "internal", FAILED["internal"]

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 import logfire
 from pydantic_ai import Agent, DeferredToolRequests, DeferredToolResults, ToolDenied, ToolReturn
-from pydantic_ai.exceptions import AgentRunError
+from pydantic_ai.exceptions import AgentRunError, FallbackExceptionGroup
 from pydantic_ai.messages import (
     AgentStreamEvent,
     FunctionToolCallEvent,
@@ -24,7 +24,7 @@ from pydantic_ai.messages import (
     ToolCallPart,
     ToolCallPartDelta,
 )
-from pydantic_ai.usage import RunUsage
+from pydantic_ai.usage import RunUsage, UsageLimits
 from pydantic_graph import End
 
 from agents.build import build_agent, instructions, live_views, specs_of
@@ -47,6 +47,8 @@ from toolsets.words import Words
 
 log = logging.getLogger("placet.run")
 
+OURS = UsageLimits(request_limit=None)
+"""The budget is counted here, across runs; PydanticAI's own default would end long turns."""
 NOT_PROPOSED = Words(
     "没有提交给本人：同一步里有调用行不通。先改正它，再一起重新调用。",
     "Not proposed: another call of this step would not work. Correct that first, then call again.",
@@ -180,7 +182,7 @@ class TurnRun:
         self, agent: Agent[None, object], results: DeferredToolResults | None
     ) -> AsyncIterator[AgentStreamEvent]:
         async with agent.iter(
-            None, message_history=self._messages, deferred_tool_results=results, deps=None, usage=self._usage
+            None, message_history=self._messages, deferred_tool_results=results, deps=None, usage=self._usage, usage_limits=OURS
         ) as run:
             node = run.next_node
             while not isinstance(node, End):
@@ -228,7 +230,7 @@ class TurnRun:
         try:
             async for event in self._drive(agent, None):
                 yield event
-        except (TimeoutError, AgentRunError) as error:
+        except (TimeoutError, AgentRunError, FallbackExceptionGroup) as error:
             log.warning("turn %s could not be wrapped up: %s", self.turn.id, type(error).__name__)
         self._limit = limit
 

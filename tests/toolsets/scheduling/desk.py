@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -24,7 +23,7 @@ from toolsets.words import Locale, Words
 
 
 def registry() -> Registry:
-    core = Pack(name="core", toolsets=tuple(Toolset(n, title=Words.same(n)) for n in ("planning", "memory")))
+    core = Pack(name="core", toolsets=(Toolset("planning", title=Words.same("planning")),))
     return build_registry([core, build_pack()])
 
 
@@ -56,21 +55,29 @@ class Desk:
             return await spec.declaration.function(deps, **self._valid(spec, arguments))
 
     async def write(self, tool: str, **arguments: Any) -> Written:
+        self.calls += 1
+        return await self._run(tool, f"call{self.calls}-{self.user_id}", arguments)
+
+    async def propose(self, tool: str, **arguments: Any) -> Written:
+        """A dry run: what would be written, and nothing stays. Each draws the same ids."""
+        return await self._run(tool, "proposed", arguments, keep=False)
+
+    async def _run(self, tool: str, ids: str, arguments: Mapping[str, Any], *, keep: bool = True) -> Written:
         spec = self.registry.tools[tool]
         assert spec.gated
-        self.calls += 1
-        async with AsyncExitStack() as stack:
-            connection = await stack.enter_async_context(self.database.write(user_id=self.user_id))
-            record = await stack.enter_async_context(recording(connection))
-            new_id = counting_ids(f"call{self.calls}-{self.user_id}")
-            deps = deps_on(record.session, user_id=self.user_id, locale=self.locale, new_id=new_id, now=self.now)
-            result = await spec.declaration.function(deps, **self._valid(spec, arguments))
-            changes = await record.finish()
-            assert spec.declaration.card is not None
-            normal = spec.arguments.normalized(arguments)
-            card = spec.declaration.card(CardInput(deps=deps, arguments=normal, changes=changes, result=result))
-            return Written(result=result, changes=changes, card=card)
-        raise AssertionError
+        async with self.database.write(user_id=self.user_id) as connection:
+            async with recording(connection) as record:
+                deps = deps_on(
+                    record.session, user_id=self.user_id, locale=self.locale, new_id=counting_ids(ids), now=self.now
+                )
+                result = await spec.declaration.function(deps, **self._valid(spec, arguments))
+                changes = await record.finish()
+                assert spec.declaration.card is not None
+                normal = spec.arguments.normalized(arguments)
+                card = spec.declaration.card(CardInput(deps=deps, arguments=normal, changes=changes, result=result))
+            if not keep:
+                await connection.rollback()
+        return Written(result=result, changes=changes, card=card)
 
     async def put_demo(self) -> None:
         async with self.database.write(user_id=self.user_id) as connection, AsyncSession(connection) as session:

@@ -33,9 +33,8 @@ OPERATIONS: dict[str, Callable[..., ScheduleState]] = {
 def read(state: ScheduleState, name: str, arguments: list[Any]) -> None:
     match name, arguments:
         case "find_free", [duration, *day]:
-            queries.free_report(
-                Loaded(state=state, term=None, today=state.window.first), duration, *(day or [None]), "zh"
-            )
+            loaded = Loaded(state=state, term=None, today=state.window.first)
+            queries.free_report(loaded, duration, day[0] if day else None, "zh")
         case "list_tasks", category:
             queries.tasks_report(state, category[0] if category else None, "all", "zh")
         case "get_task_info", [task_id]:

@@ -1,11 +1,12 @@
 """The tools, called as the house calls them."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
 
-from stores.changes import check_pack_tables
+from stores.changes import check_pack_tables, normal_form
 from stores.database import Database
 from tests.toolsets.scheduling.desk import Desk, registry
 from tests.toolsets.scheduling.stored import make_tables, store_state
@@ -212,3 +213,20 @@ async def test_a_foreign_id_is_a_missing_one(desk: Desk) -> None:
     }.items():
         assert (await refused(desk, tool, task_id=6, **arguments)).code == "not_found"
     assert (await refused(desk, "add_task_items", task_class_id=1, names=["x"])).code == "not_found"
+
+
+async def test_what_was_approved_holds_when_other_tasks_are_made_in_between(desk: Desk) -> None:
+    event = {"name": "Gym", "date": "2026-12-09", "slot_start": 9, "slot_end": 10}
+    proposed = await desk.propose("add_event", **event)
+    await desk.write("add_event", **{**event, "date": "2026-12-10"})
+    again = await desk.propose("add_event", **event)
+    assert proposed.result["tasks"][0]["task_id"] != again.result["tasks"][0]["task_id"]
+    assert normal_form(proposed.changes).digest == normal_form(again.changes).digest
+
+
+async def test_what_was_approved_is_stale_when_the_task_moved_in_between(desk: Desk) -> None:
+    swap = {"task_a": 3, "task_b": 4}
+    proposed = await desk.propose("swap", **swap)
+    desk.now += timedelta(minutes=1)
+    await desk.write("move", task_id=3, new_day=6, new_slot_start=1)
+    assert normal_form(proposed.changes).digest != normal_form((await desk.propose("swap", **swap)).changes).digest
