@@ -7,7 +7,7 @@ WORKERS ?= 2
 TABLES := $(subst /,.,$(basename $(wildcard toolsets/*/tables.py)))
 
 .DEFAULT_GOAL := help
-.PHONY: help install run demo migrate test check lint format typecheck revision lock clean
+.PHONY: help install run demo migrate test e2e faults check lint format typecheck revision lock clean
 
 help: ## what can be made
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -44,6 +44,12 @@ migrate: runtime ## bring the database's schema up to date
 
 test: install ## every test, on SQLite and PostgreSQL (which come along)
 	$(BIN)/python -m pytest -n $(WORKERS)
+
+e2e: install ## only the real server with real clients
+	$(BIN)/python -m pytest -n $(WORKERS) tests/e2e
+
+faults: install ## only kills, replays, races, broken providers
+	$(BIN)/python -m pytest -n $(WORKERS) tests/faults
 
 check: lint typecheck ## what must hold before the tests do
 

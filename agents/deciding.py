@@ -172,7 +172,7 @@ async def _store(connection: AsyncConnection, seen: Approval, revised: Revised) 
             )
         }
         if not await approvals.settle(
-            connection, one.id, expected=("pending", "approved"), version=before.version, **values
+            connection, one.id, expected=("pending", "approved"), at_version=before.version, **values
         ):
             now = await approvals.get(connection, seen.user_id, one.id)
             assert now is not None

@@ -6,13 +6,13 @@ quotes the row ("Key (name)=(…) already exists").
 
 from typing import Any
 
-from opentelemetry.trace import SpanKind, Status, StatusCode, get_tracer
+from opentelemetry.trace import Span, SpanKind, Status, StatusCode, get_tracer
 from sqlalchemy import Connection, Engine, event
 from sqlalchemy.engine import ExceptionContext
 
 from stores.database import Database
 
-OPEN = "placet_open_spans"
+OPEN = "placet_span"
 
 
 def trace_statements(database: Database) -> None:
@@ -41,17 +41,24 @@ def _begin(connection: Connection, _cursor: Any, statement: str, *_rest: Any) ->
             "db.query.text": statement,
         },
     )
-    connection.info.setdefault(OPEN, []).append(span)
+    _close(connection)  # a statement that another listener refused tells nobody that it is over
+    connection.info[OPEN] = span
 
 
 def _end(connection: Connection, *_rest: Any) -> None:
-    connection.info[OPEN].pop().end()
+    _close(connection)
 
 
 def _fail(context: ExceptionContext) -> None:
-    # Errors of the pool and of compiling come here too, and have no span.
-    if context.connection is None or not (spans := context.connection.info.get(OPEN)):
-        return
-    span = spans.pop()
-    span.set_status(Status(StatusCode.ERROR, type(context.original_exception).__name__))
-    span.end()
+    # Errors of the pool come here too and have no connection; one that is lost has no place for a span.
+    connection = context.connection
+    if connection is not None and not connection.closed and not connection.invalidated:
+        _close(connection, Status(StatusCode.ERROR, type(context.original_exception).__name__))
+
+
+def _close(connection: Connection, status: Status | None = None) -> None:
+    span: Span | None = connection.info.pop(OPEN, None)
+    if span is not None:
+        if status is not None:
+            span.set_status(status)
+        span.end()

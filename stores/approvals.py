@@ -129,14 +129,14 @@ async def settle(
     approval_id: str,
     *,
     expected: Sequence[str],
-    version: int | None = None,
+    at_version: int | None = None,
     in_time: ColumnElement[bool] | None = None,
     **values: object,
 ) -> bool:
     """Compare-and-set: change the approval only from one of the expected statuses (and version, and condition)."""
     statement = update(TABLE).where(TABLE.c.id == approval_id, TABLE.c.status.in_(expected))
-    if version is not None:
-        statement = statement.where(TABLE.c.version == version)
+    if at_version is not None:
+        statement = statement.where(TABLE.c.version == at_version)
     if in_time is not None:
         statement = statement.where(in_time)
     return (await connection.execute(statement.values(values))).rowcount == 1

@@ -93,13 +93,14 @@ def lock_key(user_id: str) -> int:
 def open_database(url: str, clock: Clock | None = None) -> Database:
     """A database by its SQLAlchemy URL (`sqlite+aiosqlite:///…` or `postgresql+asyncpg://…`). Connects lazily."""
     if make_url(url).get_backend_name() == "sqlite":
-        writer, reader = create_async_engine(url), create_async_engine(url)
+        # Parameters may be what a person said: they stay out of error texts.
+        writer, reader = create_async_engine(url, hide_parameters=True), create_async_engine(url, hide_parameters=True)
         for engine in (writer, reader):
             event.listen(engine.sync_engine, "connect", _prepare_sqlite)
             event.listen(engine.sync_engine, "begin", _begin_sqlite)
         event.listen(reader.sync_engine, "connect", _forbid_writing)
         return Database(writer.execution_options(placet_write=True), reader, clock)
-    engine = create_async_engine(url, pool_size=10, max_overflow=20, pool_pre_ping=True)
+    engine = create_async_engine(url, pool_size=10, max_overflow=20, pool_pre_ping=True, hide_parameters=True)
     return Database(engine, engine.execution_options(postgresql_readonly=True), clock)
 
 

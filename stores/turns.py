@@ -121,7 +121,7 @@ async def open_ones(connection: AsyncConnection, user_id: str, conversation_ids:
     return {turn.conversation_id: turn for turn in turns}
 
 
-async def change(connection: AsyncConnection, turn_id: str, epoch: int, **values: object) -> None:
+async def change(connection: AsyncConnection, turn_id: str, epoch: int, /, **values: object) -> None:
     """Set columns by name. Raises LeaseLost when another process holds a newer epoch."""
     result = await connection.execute(update(TABLE).where(TABLE.c.id == turn_id, TABLE.c.epoch == epoch).values(values))
     if result.rowcount != 1:

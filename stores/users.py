@@ -76,5 +76,8 @@ async def _create(database: Database, user_id: str, now: datetime) -> User:
     except IntegrityError:
         # Another request of the same user was quicker.
         async with database.read() as connection:
-            user = await get(connection, user_id) or user
+            found = await get(connection, user_id)
+        if found is None:
+            raise
+        return found
     return user

@@ -10,7 +10,6 @@ cases_folder  the labelled cases, where they are there
 import asyncio
 import os
 import shutil
-import tempfile
 from collections.abc import AsyncIterator, Iterator
 from importlib import import_module
 from pathlib import Path
@@ -24,7 +23,13 @@ from sqlalchemy.engine import make_url
 from stores.database import Database, open_database
 from stores.migrate import alembic_config, in_transaction
 from stores.tables import Base
-from tests.servers import fresh_postgres_database, running_redis, start_postgres, stop_postgres
+from tests.servers import (
+    fresh_postgres_database,
+    new_run_folder,
+    remove_run_folder,
+    running_redis,
+    start_postgres,
+)
 from tests.skips import NO_CASES
 from tests.skips import pytest_sessionfinish as pytest_sessionfinish
 from tests.skips import pytest_terminal_summary as pytest_terminal_summary
@@ -39,14 +44,14 @@ owned_folder = pytest.StashKey[Path]()
 def pytest_configure(config: pytest.Config) -> None:
     # xdist's workers inherit the environment, so the process that starts the run owns the folder.
     if RUN_FOLDER not in os.environ:
-        config.stash[owned_folder] = Path(tempfile.mkdtemp(prefix="placet-tests-"))
+        config.stash[owned_folder] = new_run_folder()
         os.environ[RUN_FOLDER] = str(config.stash[owned_folder])
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     if owned_folder in config.stash:
         del os.environ[RUN_FOLDER]
-        stop_postgres(config.stash[owned_folder])
+        remove_run_folder(config.stash[owned_folder])
 
 
 @pytest.fixture(scope="session")

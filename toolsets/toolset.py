@@ -145,13 +145,14 @@ def _declaration(
     )
 
 
-@dataclass(frozen=True)
 class Ask(Exception):
     """Raised by a tool to put a question to the person: the turn pauses until words arrive."""
 
-    question: str
-    options: tuple[str, ...] = ()
-    allow_free_text: bool = True
+    def __init__(self, question: str, options: tuple[str, ...] = (), allow_free_text: bool = True) -> None:
+        super().__init__(question)
+        self.question = question
+        self.options = options
+        self.allow_free_text = allow_free_text
 
 
 __all__ = ["Ask", "Effect", "Keywords", "LiveView", "ToolDeclaration", "ToolDeps", "ToolFunction", "Toolset"]

@@ -1,7 +1,8 @@
 """Approve the diff (DESIGN.md §4)."""
 
+from toolsets.gate.bench import GateSettings
 from toolsets.gate.calls import Actor, Draws, GateCall, Proposal
-from toolsets.gate.gate import Gate, GateSettings
+from toolsets.gate.gate import Gate
 from toolsets.gate.outcomes import Done, Executed, Moved, NotExecuted, stored_symbols
 from toolsets.gate.seal import seal_of, sealed
 from toolsets.gate.shown import card_as_json, rows_in, summary_in

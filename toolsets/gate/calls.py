@@ -1,12 +1,12 @@
 """Values of the gate: who acts, what is called, what was drawn."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from stores.changes import Change, NormalForm, RowKey
 from toolsets.arguments import hashed
@@ -70,6 +70,22 @@ class Draws:
         return cls(datetime.fromisoformat(value["moment"]), value["ids"], fresh)
 
 
+Symbols = Mapping[RowKey, str]
+"""What stands for database-made keys in normal forms."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Conditions:
+    """Under what a call's function is run: what it draws, after what, and which rows it leaves out."""
+
+    draws: Draws
+    symbols: Symbols = field(default_factory=dict[RowKey, str])
+    """Of the calls before it."""
+    position: int = 0
+    """Its place in the step, which names the keys that the database makes for it."""
+    skip: frozenset[str] = frozenset()
+
+
 @dataclass(frozen=True, kw_only=True)
 class Ran:
     """What one run of a write tool's function did (in a transaction that may still be rolled back)."""
@@ -92,24 +108,17 @@ class Proposal:
     skip: frozenset[str] = frozenset()
 
 
-Symbols = Mapping[RowKey, str]
-"""What stands for database-made keys in normal forms."""
-
-Fence = Callable[[AsyncConnection], Any]
-"""Locks the turn in the given transaction; raises LeaseLost when another process runs it."""
-
-
-def deps_for(actor: Actor, call: GateCall, session: AsyncSession, draws: Draws, skip: frozenset[str]) -> ToolDeps:
+def deps_for(actor: Actor, call: GateCall, session: AsyncSession, under: Conditions) -> ToolDeps:
     """What the tool gets for one run of its function."""
     deps = ToolDeps(
         user_id=actor.user_id,
         conversation_id=actor.conversation_id,
         session=session,
-        clock=lambda: draws.moment,
-        new_id=draws.new_id,
+        clock=lambda: under.draws.moment,
+        new_id=under.draws.new_id,
         zone=actor.zone,
         locale=actor.locale,
-        skip=skip,
+        skip=under.skip,
     )
     return with_pack(deps, call.pack)
 
@@ -118,4 +127,4 @@ def with_pack(deps: ToolDeps, pack: Pack) -> ToolDeps:
     """The deps with what the pack's own factory makes."""
     if pack.deps is None:
         return deps
-    return ToolDeps(**{**vars(deps), "pack": pack.deps(deps)})
+    return replace(deps, pack=pack.deps(deps))

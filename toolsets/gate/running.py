@@ -12,7 +12,7 @@ from stores.tables import Base
 from toolsets.arguments import as_json
 from toolsets.cards import CardInput
 from toolsets.errors import DomainError
-from toolsets.gate.calls import Actor, Draws, GateCall, Ran, Symbols, deps_for
+from toolsets.gate.calls import Actor, Conditions, GateCall, Ran, deps_for
 from toolsets.gate.shown import complete_card
 from toolsets.words import Words
 
@@ -20,15 +20,7 @@ T = TypeVar("T")
 
 
 async def run_recorded(
-    connection: AsyncConnection,
-    actor: Actor,
-    call: GateCall,
-    draws: Draws,
-    *,
-    symbols: Symbols,
-    position: int,
-    skip: frozenset[str] = frozenset(),
-    secret_key: bytes = b"",
+    connection: AsyncConnection, actor: Actor, call: GateCall, under: Conditions, *, secret_key: bytes = b""
 ) -> Ran:
     """Run a write tool's function once on a transaction that has begun, in a savepoint of its own.
 
@@ -37,14 +29,14 @@ async def run_recorded(
     arguments = call.spec.arguments.validate_python(dict(call.arguments))
     try:
         async with recording(connection, secret_key=secret_key) as recorded:
-            deps = deps_for(actor, call, recorded.session, draws, skip)
+            deps = deps_for(actor, call, recorded.session, under)
             result = as_json(await call.spec.declaration.function(deps, **arguments))
             changes = await recorded.finish()
             given = CardInput(deps=deps, arguments=call.arguments, changes=changes, result=result)
             card = complete_card(call.spec.declaration.card, call.spec.title, given)
     except IntegrityError as error:
         raise _refused_by(error) from error
-    normal = normal_form(changes, symbols, call=position)
+    normal = normal_form(changes, under.symbols, call=under.position)
     return Ran(result=result, changes=changes, normal=normal, card=card)
 
 

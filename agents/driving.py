@@ -1,0 +1,144 @@
+"""Driving the agent: step by step, each committed before anything is done with it."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
+
+from pydantic_ai import Agent, DeferredToolRequests, DeferredToolResults
+from pydantic_ai.agent import AgentRun
+from pydantic_ai.messages import (
+    AgentStreamEvent,
+    FunctionToolCallEvent,
+    ModelMessage,
+    ModelResponse,
+    PartDeltaEvent,
+    PartEndEvent,
+    PartStartEvent,
+    TextPart,
+    TextPartDelta,
+    ToolCallPart,
+    ToolCallPartDelta,
+)
+from pydantic_ai.usage import UsageLimits
+from pydantic_graph import End
+
+from agents.budget import Budget
+from agents.endings import Ending
+from agents.gated import GatedToolset
+from agents.history import with_own_ids
+from agents.setup import Setup
+
+OURS = UsageLimits(request_limit=None)
+"""The budget is counted here, across runs; PydanticAI's own default would end long turns."""
+
+
+class Driver:
+    """One run's messages and how far they are committed; calls get ids of ours as they stream."""
+
+    def __init__(
+        self, setup: Setup, ending: Ending, budget: Budget, toolset: GatedToolset, window: Sequence[ModelMessage]
+    ) -> None:
+        self.messages = list(window)
+        self.paused: DeferredToolRequests | None = None
+        """What the last drive stopped at."""
+        self.partial: list[str] = []
+        """Text of a response that isn't committed yet."""
+        self._setup = setup
+        self._ending = ending
+        self._budget = budget
+        self._toolset = toolset
+        self._saved = len(window)
+        self._call_ids: dict[int, str] = {}
+
+    async def drive(
+        self, agent: Agent[None, object], results: DeferredToolResults | None
+    ) -> AsyncIterator[AgentStreamEvent]:
+        """Go on until the run ends, pauses or has used up a limit. Raises TimeoutError, and what the model raises."""
+        self.paused = None
+        async with agent.iter(
+            None,
+            message_history=self.messages,
+            deferred_tool_results=results,
+            deps=None,
+            usage=self._budget.usage,
+            usage_limits=OURS,
+        ) as run:
+            node = run.next_node
+            while not isinstance(node, End):
+                if Agent.is_model_request_node(node):
+                    if self._budget.exhausted():
+                        break
+                    self._begin_response()
+                    async with asyncio.timeout(self._budget.seconds_left()), node.stream(run.ctx) as stream:
+                        async for event in stream:
+                            yield self._with_own_id(event)
+                    node = await run.next(node)
+                    if Agent.is_call_tools_node(node):
+                        with_own_ids(node.model_response, self._call_id)
+                        self._toolset.begin_step()
+                    await self.checkpoint(run.all_messages())
+                    self.partial.clear()
+                elif Agent.is_call_tools_node(node):
+                    async with node.stream(run.ctx) as stream:
+                        async for event in stream:
+                            self._note(event)
+                            yield event
+                    node = await run.next(node)
+                    request = [node.request] if Agent.is_model_request_node(node) else []
+                    await self.checkpoint([*run.all_messages(), *request])
+                else:
+                    node = await run.next(node)
+            self.paused = _paused(run)
+
+    async def checkpoint(self, messages: Sequence[ModelMessage]) -> None:
+        """Commit what is new before anything is done with it; the last response goes with the turn's new status."""
+        fresh = list(messages[self._saved :])
+        self.messages = list(messages)
+        self._saved = len(messages)
+        if not fresh:
+            return
+        if _resting(messages[-1]):
+            self._ending.keep(fresh)
+        else:
+            await self._ending.checkpoint(fresh, self._budget.used())
+
+    def _begin_response(self) -> None:
+        self.partial.clear()
+        self._call_ids.clear()
+
+    def _call_id(self, index: int) -> str:
+        if index not in self._call_ids:
+            self._call_ids[index] = f"call_{self._setup.new_id()}"
+        return self._call_ids[index]
+
+    def _with_own_id(self, event: AgentStreamEvent) -> AgentStreamEvent:
+        """The event with our call id in the place of the provider's; text is kept for a cancelled run."""
+        match event:
+            case PartStartEvent(part=ToolCallPart() as part) | PartEndEvent(part=ToolCallPart() as part):
+                return replace(event, part=replace(part, tool_call_id=self._call_id(event.index)))
+            case PartDeltaEvent(delta=ToolCallPartDelta() as delta):
+                return replace(event, delta=replace(delta, tool_call_id=self._call_id(event.index)))
+            case PartStartEvent(part=TextPart(content=text)) | PartDeltaEvent(delta=TextPartDelta(content_delta=text)):
+                self.partial.append(text)
+            case _:
+                pass
+        return event
+
+    def _note(self, event: AgentStreamEvent) -> None:
+        """Counts calls whose arguments can't be used; such a call of a gated tool spoils its step."""
+        if not isinstance(event, FunctionToolCallEvent) or event.args_valid is None:
+            return
+        self._budget.note_arguments(valid=event.args_valid)
+        spec = self._setup.registry.tools.get(event.part.tool_name)
+        if not event.args_valid and (spec is None or spec.gated):
+            self._toolset.step.failed = True
+
+
+def _resting(last: ModelMessage) -> bool:
+    """Whether a run ends with this message."""
+    return isinstance(last, ModelResponse) and not last.tool_calls
+
+
+def _paused(run: AgentRun[None, object]) -> DeferredToolRequests | None:
+    output = run.result.output if run.result else None
+    return output if isinstance(output, DeferredToolRequests) else None

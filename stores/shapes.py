@@ -1,0 +1,93 @@
+"""What the JSON columns hold."""
+
+from typing import Any, Literal, NotRequired, TypedDict
+
+
+class Claims(TypedDict):
+    """What a token allowed; null where it sets no limit."""
+
+    scopes: list[str] | None
+    assistants: list[str] | None
+
+
+class TurnTools(TypedDict):
+    """The tools that a turn was given, by name, and what their schemas were."""
+
+    offered: list[str]
+    deferred: list[str]
+    schemas: dict[str, str]
+
+
+class Used(TypedDict, total=False):
+    """What a turn has used so far, across its runs."""
+
+    requests: int
+    input_tokens: int
+    output_tokens: int
+    tool_calls: int
+    seconds: float
+    cost: str
+    """US dollars, a decimal text."""
+
+
+class StoredWords(TypedDict):
+    zh: str
+    en: str
+
+
+class StoredRow(TypedDict):
+    """A row of a card (`toolsets.cards.CardRow`)."""
+
+    row_id: str
+    n: int
+    table: str
+    op: Literal["add", "change", "remove"]
+    label: StoredWords
+    before: StoredWords | None
+    after: StoredWords | None
+    optional: bool
+    depends_on: list[str]
+    ref: dict[str, Any] | None
+    changes: list[int]
+
+
+class StoredCard(TypedDict):
+    summary: StoredWords
+    rows: list[StoredRow]
+
+
+class StoredDraws(TypedDict):
+    """The moment and the ids that a proposal drew; `call` is its place in the step."""
+
+    moment: str
+    ids: dict[str, str]
+    call: NotRequired[int]
+
+
+class StoredDecision(TypedDict):
+    decision: Literal["approve", "deny"]
+    by: str
+    at: str
+    door: str
+    reason: str | None
+
+
+class StoredOutcome(TypedDict, total=False):
+    """`change_id` where it was executed, the rest where it wasn't."""
+
+    change_id: str
+    code: str
+    message: StoredWords
+    changed: bool
+    safe_to_retry: bool
+    moved: list[dict[str, Any]]
+
+
+class StoredVersion(TypedDict):
+    """An earlier version of an approval."""
+
+    version: int
+    arguments: dict[str, Any]
+    card: StoredCard
+    edited_by: str
+    at: str
