@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from types import NoneType
 from zoneinfo import ZoneInfo
 
 from pydantic_ai import Agent, DeferredToolRequests
@@ -11,16 +12,20 @@ from pydantic_ai.models import Model
 from pydantic_ai.settings import ModelSettings
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from agents.gated import GatedToolset
+from agents.gated import GatedToolset, Offer, Settled, TurnCalls
 from agents.setup import Setup
 from agents.wire import locale_of
+from stores.shapes import TurnTools
 from stores.turns import Turn
 from toolsets.deps import ToolDeps
+from toolsets.gate import Actor
 from toolsets.registry import Registry, ToolSpec
 from toolsets.toolset import Toolset
 from toolsets.words import Locale, Words
 
 log = logging.getLogger("placet.run")
+
+TurnAgent = Agent[None, str | DeferredToolRequests]
 
 UNAVAILABLE = Words("暂时读不到", "unavailable")
 
@@ -37,11 +42,13 @@ async def _view(setup: Setup, turn: Turn, toolset: Toolset) -> str:
     assert toolset.live_view is not None
     locale = locale_of(turn)
     try:
-        async with asyncio.timeout(setup.limits.view_s), setup.database.read() as connection:
-            async with AsyncSession(connection, expire_on_commit=False) as session:
-                return await toolset.live_view(reading_deps(setup, turn, session))
-    except Exception as error:
-        # A view is a courtesy: whatever it fails with, the turn goes on and the model is told.
+        async with (
+            asyncio.timeout(setup.limits.view_s),
+            setup.database.read() as connection,
+            AsyncSession(connection, expire_on_commit=False) as session,
+        ):
+            return await toolset.live_view(reading_deps(setup, turn, session))
+    except Exception as error:  # noqa: BLE001 - a view is a courtesy: the turn goes on, and the model is told
         log.warning("live view of %s is unavailable: %s", toolset.name, type(error).__name__)
         return UNAVAILABLE.said(locale)
 
@@ -80,17 +87,32 @@ def _today(local: datetime, zone: str, locale: Locale) -> str:
     return words.said(locale)
 
 
-def specs_of(registry: Registry, turn: Turn, kind: str) -> dict[str, ToolSpec]:
-    """The turn's stored tools (`offered` or `deferred`) that are still there."""
-    names: Sequence[str] = (turn.tools or {}).get(kind, [])
+def turn_toolset(setup: Setup, turn: Turn, epoch: int, calls: TurnCalls, settled: Settled) -> GatedToolset:
+    """The turn's stored tools that are still there, behind the gate."""
+    actor = Actor(
+        user_id=turn.user_id,
+        conversation_id=turn.conversation_id,
+        turn_id=turn.id,
+        epoch=epoch,
+        zone=ZoneInfo(turn.zone),
+        locale=locale_of(turn),
+        claims=turn.claims or {},
+    )
+    tools = turn.tools or TurnTools(offered=[], deferred=[], schemas={})
+    offer = Offer(now=_known(setup.registry, tools["offered"]), deferred=_known(setup.registry, tools["deferred"]))
+    return GatedToolset(setup, actor, offer, calls, settled)
+
+
+def _known(registry: Registry, names: Sequence[str]) -> dict[str, ToolSpec]:
     return {name: registry.tools[name] for name in names if name in registry.tools}
 
 
-def build_agent(model: Model, toolset: GatedToolset | None, told: str, output_tokens: int) -> Agent[None, object]:
+def build_agent(model: Model, toolset: GatedToolset | None, told: str, output_tokens: int) -> TurnAgent:
     """A fresh agent. Cheap: the model and the tools are prebuilt."""
     return Agent(
         model,
         output_type=[str, DeferredToolRequests],
+        deps_type=NoneType,
         instructions=told,
         toolsets=[toolset] if toolset else [],
         model_settings=ModelSettings(max_tokens=output_tokens),

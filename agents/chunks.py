@@ -7,6 +7,8 @@ from typing import Any
 Chunk = Mapping[str, Any]
 
 DONE = "[DONE]"
+APPROVED = frozenset({"approved", "executing", "executed", "failed", "stale", "unknown"})
+"""States of an approval that follow a yes."""
 
 
 def encoded(chunk: Chunk) -> str:
@@ -65,6 +67,8 @@ class UiMessage:
         self.parts: list[dict[str, Any]] = []
         self._texts: dict[str, dict[str, Any]] = {}
         self._tools: dict[str, dict[str, Any]] = {}
+        self._approved: set[str] = set()
+        """Calls that the person said yes to, whatever became of them."""
 
     @classmethod
     def of(cls, chunks: Iterable[Chunk]) -> "UiMessage":
@@ -115,17 +119,31 @@ class UiMessage:
             case "tool-approval-request":
                 part |= {"state": "approval-requested", "approval": {"id": chunk["approvalId"]}}
             case "tool-output-available":
-                part |= {"state": "output-available", "output": chunk["output"]} | _voted(part, True)
+                part |= {"state": "output-available", "output": chunk["output"]}
+                self._note_vote(part, approved=True)
             case "tool-output-error":
-                part |= {"state": "output-error", "errorText": chunk["errorText"]} | _voted(part, True)
+                part |= {"state": "output-error", "errorText": chunk["errorText"]}
+                self._note_vote(part, approved=True)
             case "tool-output-denied":
-                part |= {"state": "output-denied"} | _voted(part, False)
+                part |= {"state": "output-denied"}
+                self._note_vote(part, approved=False)
             case _:
                 pass
+
+    def _note_vote(self, part: dict[str, Any], *, approved: bool) -> None:
+        """An output has no open approval: it keeps the vote that it came by, if there was one."""
+        if "approval" not in part:
+            return
+        if approved and part["toolCallId"] not in self._approved:
+            del part["approval"]
+        else:
+            part["approval"] = {**part["approval"], "approved": approved}
 
     def _data(self, chunk: Chunk) -> None:
         if chunk.get("transient"):
             return
+        if chunk["type"] == "data-approval" and chunk["data"]["status"] in APPROVED:
+            self._approved.add(chunk["data"]["tool_call_id"])
         part = {key: value for key, value in chunk.items() if key in ("type", "id", "data")}
         if chunk["type"] == "data-reset":
             self._remove(chunk["data"]["part_ids"])
@@ -138,7 +156,3 @@ class UiMessage:
     def _remove(self, part_ids: Sequence[str]) -> None:
         gone = [self._texts.pop(one, None) or self._tools.pop(one, None) for one in part_ids]
         self.parts = [part for part in self.parts if not any(part is one for one in gone)]
-
-
-def _voted(part: Mapping[str, Any], approved: bool) -> dict[str, Any]:
-    return {"approval": {**part["approval"], "approved": approved}} if "approval" in part else {}

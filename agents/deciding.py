@@ -9,7 +9,7 @@ import logfire
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from agents.authority import may_still
-from agents.endings import close_waiting
+from agents.closing import close_waiting
 from agents.errors import ApprovalSettled, Forbidden, Invalid, NotFound, VersionConflict
 from agents.requests import Decision, Door, Person
 from agents.revising import Revised, revise

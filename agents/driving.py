@@ -23,6 +23,7 @@ from pydantic_ai.usage import UsageLimits
 from pydantic_graph import End
 
 from agents.budget import Budget
+from agents.build import TurnAgent
 from agents.endings import Ending
 from agents.gated import GatedToolset
 from agents.history import with_own_ids
@@ -50,9 +51,7 @@ class Driver:
         self._saved = len(window)
         self._call_ids: dict[int, str] = {}
 
-    async def drive(
-        self, agent: Agent[None, object], results: DeferredToolResults | None
-    ) -> AsyncIterator[AgentStreamEvent]:
+    async def drive(self, agent: TurnAgent, results: DeferredToolResults | None) -> AsyncIterator[AgentStreamEvent]:
         """Go on until the run ends, pauses or has used up a limit. Raises TimeoutError, and what the model raises."""
         self.paused = None
         async with agent.iter(
@@ -139,6 +138,6 @@ def _resting(last: ModelMessage) -> bool:
     return isinstance(last, ModelResponse) and not last.tool_calls
 
 
-def _paused(run: AgentRun[None, object]) -> DeferredToolRequests | None:
+def _paused(run: AgentRun[None, str | DeferredToolRequests]) -> DeferredToolRequests | None:
     output = run.result.output if run.result else None
     return output if isinstance(output, DeferredToolRequests) else None

@@ -16,6 +16,7 @@ from pydantic_ai.ui.vercel_ai.response_types import (
     StartStepChunk,
     ToolInputAvailableChunk,
     ToolInputErrorChunk,
+    ToolOutputDeniedChunk,
     ToolOutputErrorChunk,
 )
 
@@ -71,6 +72,10 @@ class TurnEncoder(VercelAIEventStream[None, Any]):
 
     async def _handle_tool_result(self, part: ToolReturnPart) -> AsyncIterator[BaseChunk]:
         async for chunk in super()._handle_tool_result(part):
+            if isinstance(chunk, ToolOutputDeniedChunk) and part.tool_call_id not in self.known_calls:
+                # Nobody was asked: to a client this is a call that failed.
+                yield ToolOutputErrorChunk(tool_call_id=part.tool_call_id, error_text=error_text(part))
+                continue
             if isinstance(chunk, ToolOutputErrorChunk | ToolInputErrorChunk):
                 chunk.error_text = error_text(part)
             yield chunk

@@ -10,15 +10,16 @@ from pydantic_ai import RunContext
 from pydantic_ai.exceptions import ApprovalRequired, CallDeferred, ToolFailed
 from pydantic_ai.toolsets import AbstractToolset, ToolsetTool
 
+from agents.setup import Setup
 from agents.unbroken import unbroken
 from stores.approvals import Approval
 from stores.errors import LeaseLost
 from stores.ledger import Entry
 from toolsets.arguments import as_json
 from toolsets.errors import DomainError
-from toolsets.gate import Actor, Executed, Gate, GateCall, NotExecuted, Proposal, stored_symbols
+from toolsets.gate import Actor, Executed, GateCall, NotExecuted, Proposal, stored_symbols
 from toolsets.gate.outcomes import LedgerMismatch
-from toolsets.registry import Registry, ToolSpec
+from toolsets.registry import ToolSpec
 from toolsets.toolset import Ask, Effect
 from toolsets.words import Words
 
@@ -65,33 +66,31 @@ Settled = Callable[[Approval], Awaitable[None]]
 """Told when an approval has come to its end."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Offer:
+    """The tools of a turn, by name."""
+
+    now: Mapping[str, ToolSpec]
+    deferred: Mapping[str, ToolSpec]
+    """Found by tool search alone."""
+
+
 class GatedToolset(AbstractToolset[None]):
     """The tools of one run. Made for each run from prebuilt definitions; holds the state of the present step."""
 
-    def __init__(
-        self,
-        gate: Gate,
-        actor: Actor,
-        registry: Registry,
-        *,
-        offered: Mapping[str, ToolSpec],
-        deferred: Mapping[str, ToolSpec],
-        calls: TurnCalls,
-        settled: Settled,
-        new_id: Callable[[], str],
-    ) -> None:
-        self._gate = gate
+    def __init__(self, setup: Setup, actor: Actor, offer: Offer, calls: TurnCalls, settled: Settled) -> None:
+        self._gate = setup.gate
         self._actor = actor
-        self._registry = registry
-        self._specs = {**deferred, **offered}
+        self._registry = setup.registry
+        self._specs = {**offer.deferred, **offer.now}
         self._definitions = {
-            **{name: spec.definition for name, spec in offered.items()},
-            **{name: replace(spec.definition, defer_loading=True) for name, spec in deferred.items()},
+            **{name: spec.definition for name, spec in offer.now.items()},
+            **{name: replace(spec.definition, defer_loading=True) for name, spec in offer.deferred.items()},
         }
         self.calls = calls
         self.step = Step()
         self._settled = settled
-        self._new_id = new_id
+        self._new_id = setup.new_id
 
     @property
     def id(self) -> str:
@@ -186,7 +185,7 @@ class GatedToolset(AbstractToolset[None]):
         if approval.status != "approved":
             raise _already(approval)
         symbols = {key: symbol for entry in self.calls.ledger.values() for key, symbol in stored_symbols(entry).items()}
-        position = int(approval.draws.get("call", 0))
+        position = approval.draws["call"]
         done = await unbroken(self._gate.execute(self._actor, call, approval, position=position, symbols=symbols))
         await self._settled(approval)
         if isinstance(done, NotExecuted):

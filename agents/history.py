@@ -1,6 +1,6 @@
 """Messages between PydanticAI and the log: every call under an id of ours, every call answered once."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -58,11 +58,13 @@ def with_own_ids(response: ModelResponse, call_ids: Callable[[int], str]) -> Non
     ]
 
 
-def lenient(arguments: str | dict[str, Any] | None) -> dict[str, Any]:
+def lenient(arguments: str | Mapping[str, Any] | None) -> dict[str, Any]:
     """Arguments as an object; what can't be read without guessing is kept whole under PydanticAI's own key."""
-    if isinstance(arguments, dict):
-        return repaired(arguments, {})
-    if arguments is None or not arguments.strip():
+    if arguments is None:
+        return {}
+    if not isinstance(arguments, str):
+        return repaired(dict(arguments), {})
+    if not arguments.strip():
         return {}
     try:
         return repaired(parse_object(arguments), {})

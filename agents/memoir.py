@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from pydantic_ai.messages import ModelMessage
-from pydantic_ai.usage import RunUsage
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from agents.gated import TurnCalls
 from agents.history import calls_in, final_text, loaded, unanswered
 from agents.setup import Setup
 from agents.wire import locale_of
@@ -34,7 +34,6 @@ class Memoir:
     ledger: dict[str, Entry]
     notes: list[str]
     """What the model has to know that isn't in its history."""
-    usage: RunUsage
     needs_title: bool
     tool_names: frozenset[str]
     """The tools that the turn was given."""
@@ -49,6 +48,20 @@ class Memoir:
         return bool(unanswered(self.own))
 
     @property
+    def settled(self) -> list[Approval]:
+        """Approvals that came to an end while the turn waited; their calls haven't been told yet."""
+        waiting = {call.tool_call_id for call in unanswered(self.own)}
+        return [
+            one for one in self.approvals if one.tool_call_id in waiting and one.status not in ("pending", "approved")
+        ]
+
+    @property
+    def answered(self) -> list[Question]:
+        """Questions that were answered while the turn waited."""
+        waiting = {call.tool_call_id for call in unanswered(self.own)}
+        return [one for one in self.questions if one.tool_call_id in waiting and one.status == "answered"]
+
+    @property
     def finished(self) -> bool:
         """The last answer is stored; only the turn wasn't settled."""
         return final_text(self.own) is not None
@@ -58,6 +71,17 @@ class Memoir:
         """Calls that readers know, with their arguments where the person changed them."""
         edited = {one.tool_call_id: one.arguments for one in self.approvals if one.versions}
         return {call.tool_call_id: edited.get(call.tool_call_id) for call in calls_in(self.own)}
+
+    def calls(self, limit: int) -> TurnCalls:
+        """The turn's calls for the next run, of which there may be `limit` in all."""
+        return TurnCalls(
+            approvals={one.tool_call_id: one for one in self.approvals},
+            ledger=self.ledger,
+            known={call.tool_call_id for call in calls_in(self.own)},
+            waiting={call.tool_call_id for call in unanswered(self.own)},
+            limit=limit,
+            charged=len(calls_in(self.own)),
+        )
 
 
 async def read_memoir(setup: Setup, turn: Turn) -> Memoir:
@@ -71,8 +95,6 @@ async def read_memoir(setup: Setup, turn: Turn) -> Memoir:
         entries = await ledger.of_turn(connection, turn.user_id, turn.id)
         notes = await _notes(connection, turn)
     own_rows = [row for row in rows if row.turn_id == turn.id]
-    used: Mapping[str, Any] = turn.usage or {}
-    tools: Mapping[str, Any] = turn.tools or {}
     return Memoir(
         window=loaded(rows),
         own=loaded(own_rows),
@@ -80,13 +102,8 @@ async def read_memoir(setup: Setup, turn: Turn) -> Memoir:
         questions=questions,
         ledger=entries,
         notes=notes,
-        usage=RunUsage(
-            requests=used.get("requests", 0),
-            input_tokens=used.get("input_tokens", 0),
-            output_tokens=used.get("output_tokens", 0),
-        ),
         needs_title=conversation.title is None,
-        tool_names=frozenset(tools.get("schemas", {})),
+        tool_names=frozenset(turn.tools["schemas"] if turn.tools else ()),
     )
 
 

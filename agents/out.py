@@ -4,7 +4,7 @@ import asyncio
 import json
 from typing import Any
 
-from agents.chunks import DONE, encoded
+from agents.chunks import DONE, Chunk, encoded
 from stores.events.protocol import EventLog
 
 COALESCE_S = 0.025
@@ -37,7 +37,7 @@ class Out:
             self.open_part = None
         await self._send(chunk)
 
-    async def emit(self, *chunks: dict[str, Any]) -> None:
+    async def emit(self, *chunks: Chunk) -> None:
         for chunk in chunks:
             await self.put(encoded(chunk), chunk["type"])
 

@@ -1,5 +1,6 @@
 """What pages ask for: conversations, approvals, changes, the messages of a thread."""
 
+from base64 import b64decode, urlsafe_b64encode
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
@@ -17,6 +18,7 @@ from stores.conversations import Conversation
 from stores.messages import Message
 from stores.turns import Turn
 
+NO_CURSOR = {"field": "cursor", "message": "isn't one that a list gave out"}
 Page = tuple[list[dict[str, Any]], str | None]
 
 
@@ -36,7 +38,7 @@ class Reading:
             busy = await turns.open_ones(connection, person.user_id, [one.id for one in found])
             waiting = await approvals.pending_counts(connection, person.user_id)
         items = [_conversation(one, busy.get(one.id), waiting.get(one.id, 0)) for one in found[:limit]]
-        return items, _next(found, limit, lambda one: one.updated_at, lambda one: one.id)
+        return items, _next([(one.updated_at, one.id) for one in found], limit)
 
     async def conversation(self, person: Person, conversation_id: str) -> dict[str, Any]:
         async with self._setup.database.read() as connection:
@@ -101,7 +103,7 @@ class Reading:
                 limit=limit + 1,
             )
         items = [whole_approval(one, self._setup.registry, person.locale) for one in found[:limit]]
-        return items, _next(found, limit, lambda one: one.created_at, lambda one: one.id)
+        return items, _next([(one.created_at, one.id) for one in found], limit)
 
     async def approval(self, person: Person, approval_id: str) -> dict[str, Any]:
         async with self._setup.database.read() as connection:
@@ -194,26 +196,28 @@ def _place(cursor: str | None) -> tuple[datetime, str] | None:
     """Where a page begins. Raises Invalid for what no page gave out."""
     if cursor is None:
         return None
-    moment, _, id = cursor.partition("|")
     try:
+        moment, _, last_id = b64decode(cursor.encode(), altchars=b"-_", validate=True).decode().partition("|")
         place = datetime.fromisoformat(moment)
     except ValueError:
-        place = None
-    if place is None or place.tzinfo is None or not id:
-        raise Invalid([{"field": "cursor", "message": "isn't one that a list gave out"}])
-    return place, id
+        raise Invalid([NO_CURSOR]) from None
+    if place.tzinfo is None or not last_id:
+        raise Invalid([NO_CURSOR])
+    return place, last_id
 
 
 def _number(cursor: str | None) -> int | None:
     if cursor is None:
         return None
     if not cursor.isascii() or not cursor.isdigit() or len(cursor) > 9:
-        raise Invalid([{"field": "cursor", "message": "isn't one that a list gave out"}])
+        raise Invalid([NO_CURSOR])
     return int(cursor)
 
 
-def _next(found: Sequence[Any], limit: int, moment: Any, id: Any) -> str | None:
-    if len(found) <= limit:
+def _next(places: Sequence[tuple[datetime, str]], limit: int) -> str | None:
+    """The cursor of the page after `limit` rows; None when these are all."""
+    if len(places) <= limit:
         return None
-    last = found[limit - 1]
-    return f"{moment(last).isoformat()}|{id(last)}"
+    moment, last_id = places[limit - 1]
+    # An id may hold anything that can be printed; a cursor stands in addresses.
+    return urlsafe_b64encode(f"{moment.isoformat()}|{last_id}".encode()).decode()

@@ -14,7 +14,8 @@ NOT_PENDING = (
 )
 LIST = Words(
     "没有改动。等你决定的有：\n{}\n回复“批准”加编号（例如“批准 {}”），或在卡片上决定。",
-    "Nothing was changed. These wait for you:\n{}\nAnswer “approve” with a name (for example “approve {}”), or use the card.",
+    "Nothing was changed. These wait for you:\n{}\n"
+    "Answer “approve” with a name (for example “approve {}”), or use the card.",
 )
 
 

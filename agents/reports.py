@@ -1,5 +1,6 @@
 """What code can say of a turn when no model can: which writes were made, which were not."""
 
+from agents.budget import Limit
 from agents.setup import Setup
 from agents.wire import locale_of
 from stores import approvals
@@ -7,7 +8,7 @@ from stores.turns import Turn
 from toolsets.gate import summary_in
 from toolsets.words import Words
 
-STOPPED = {
+STOPPED: dict[Limit, Words] = {
     "requests": Words("这一轮的模型请求次数已用完。", "This turn's model requests are used up."),
     "tool_calls": Words("这一轮的调用次数已用完。", "This turn's tool calls are used up."),
     "seconds": Words("这一轮的时间已用完。", "This turn's time is used up."),
@@ -19,7 +20,7 @@ NOT_DONE = Words("没有执行：{}", "Not done: {}")
 AGAIN = Words("可以换个说法再试一次。", "You can try again in other words.")
 
 
-async def mechanical_report(setup: Setup, turn: Turn, limit: str) -> str:
+async def mechanical_report(setup: Setup, turn: Turn, limit: Limit) -> str:
     """Honest, short, in the person's language."""
     locale = locale_of(turn)
     async with setup.database.read() as connection:

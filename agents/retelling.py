@@ -58,7 +58,7 @@ class _Telling:
                 case ModelRequest():
                     for part in message.parts:
                         if isinstance(part, ToolReturnPart):
-                            yield from returned(part)
+                            yield from returned(part, asked=part.tool_call_id in self._approvals)
         if self._turn.reply:
             yield from self._begin_step()
             yield from spoken(self._turn.reply, self._text_id())
@@ -110,11 +110,11 @@ class _Telling:
         return f"{self._turn.id}-{self._texts}"
 
 
-def returned(part: ToolReturnPart) -> Iterator[dict[str, Any]]:
-    """The output chunk of a call's return."""
-    if part.outcome == "denied":
+def returned(part: ToolReturnPart, *, asked: bool) -> Iterator[dict[str, Any]]:
+    """The output chunk of a call's return. Only what the person was `asked` can be denied; else the call failed."""
+    if part.outcome == "denied" and asked:
         yield {"type": "tool-output-denied", "toolCallId": part.tool_call_id}
-    elif part.outcome in ("failed", "retried", "interrupted"):
+    elif part.outcome in ("denied", "failed", "retried", "interrupted"):
         yield {"type": "tool-output-error", "toolCallId": part.tool_call_id, "errorText": error_text(part)}
     else:
         output = to_jsonable_python(part.content)
@@ -129,9 +129,17 @@ def error_text(part: ToolReturnPart) -> str:
         case str() as message:
             return _sentence_in(message)
         case [{"msg": str()}, *_] as problems:
-            return "; ".join(str(one.get("msg", "")) for one in problems if isinstance(one, dict))
+            return "; ".join(_problem_in(one) for one in problems)
         case _:
             return part.model_response_str(wrap_if_error=False)
+
+
+def _problem_in(found: object) -> str:
+    match found:
+        case {"msg": str() as message}:
+            return message
+        case _:
+            return ""
 
 
 def _sentence_in(text: str) -> str:
@@ -141,6 +149,9 @@ def _sentence_in(text: str) -> str:
             found = json.loads(text)
         except ValueError:
             return text
-        if isinstance(found, dict) and isinstance(found.get("message"), str):
-            return found["message"]
+        match found:
+            case {"message": str() as message}:
+                return message
+            case _:
+                pass
     return text

@@ -5,13 +5,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from agents.endings import resealed
+from agents.asking import resealed
 from agents.errors import ApprovalSettled, Invalid, NotFound, VersionConflict
 from agents.requests import Decision, Person
 from agents.setup import Setup
 from stores import approvals, turns
 from stores.approvals import Approval
 from stores.changes import dump_changes, irreversible, load_changes, normal_form
+from stores.shapes import NotMade, StoredVersion, StoredWords
 from stores.turns import Turn
 from toolsets.cards import Card
 from toolsets.errors import ArgumentsError, DomainError
@@ -152,19 +153,19 @@ class _Revision:
             raise Invalid([{"field": "skip", "message": "can't be given together with new arguments"}])
         gone = {index for row in approval.card["rows"] if row["row_id"] in proposal.skip for index in row["changes"]}
         kept = [change for index, change in enumerate(load_changes(approval.changes)) if index not in gone]
-        wanted = normal_form(kept, call=int(approval.draws.get("call", 0)))
+        wanted = normal_form(kept, call=approval.draws["call"])
         if wanted.digest != proposal.ran.normal.digest:
             raise Invalid([{"field": "skip", "message": "leaving these rows out would change others"}])
 
     def _version(self, approval: Approval, proposal: Proposal, skip: Sequence[str]) -> Approval:
         first = approval.card["rows"][0]["n"] if approval.card["rows"] else 1
-        earlier = {
-            "version": approval.version,
-            "arguments": approval.arguments,
-            "card": approval.card,
-            "edited_by": approval.user_id,
-            "at": self._setup.clock().isoformat(),
-        }
+        earlier = StoredVersion(
+            version=approval.version,
+            arguments=approval.arguments,
+            card=approval.card,
+            edited_by=approval.user_id,
+            at=self._setup.clock().isoformat(),
+        )
         edited = proposal.call.arguments != approval.arguments
         fresh = replace(
             approval,
@@ -176,7 +177,7 @@ class _Revision:
             normal_form=proposal.ran.normal.text,
             change_digest=proposal.ran.normal.digest,
             card=card_as_json(proposal.ran.card, first),
-            draws=proposal.draws.as_json() | {"call": approval.draws.get("call", 0)},
+            draws=proposal.draws.as_json(approval.draws["call"]),
             skip=list(skip) or None,
             decision=None,
             reversible=not irreversible(proposal.ran.changes),
@@ -198,8 +199,8 @@ class _Revision:
                     self._actor, before, call, skip=frozenset(one.skip or ()), draws=draws
                 )
             except DomainError as error:
-                words = {"zh": NO_LONGER.zh + error.words.zh, "en": f"{NO_LONGER.en} {error.words.en}"}
-                outcome = {"code": "stale", "message": words, "changed": False, "safe_to_retry": True, "moved": []}
+                words = StoredWords(zh=NO_LONGER.zh + error.words.zh, en=f"{NO_LONGER.en} {error.words.en}")
+                outcome = NotMade(code="stale", message=words, changed=False, safe_to_retry=True, moved=[])
                 moved.append((replace(one, status="stale", outcome=outcome), one))
                 continue
             if again.ran.normal.digest != one.change_digest:

@@ -7,24 +7,22 @@ from contextlib import asynccontextmanager
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from agents import deciding, undo
+from agents.arriving import Busy
 from agents.chunks import DONE, encoded
 from agents.deciding import expire
-from agents.endings import close_waiting
 from agents.errors import NotFound
-from agents.opening import Busy, Opening
+from agents.opening import Opening
 from agents.reading import Page, Reading
 from agents.requests import Cancelled, Decision, Door, Person, TurnOpened, TurnRequest
-from agents.run import TurnRun
 from agents.setup import Setup
 from agents.streaming import follow_run, follow_turn
+from agents.tasks import Tasks
 from agents.wire import change_data, whole_approval
 from stores import conversations, ledger, turns
 from stores.database import Database
-from stores.errors import LeaseLost
 from stores.events.protocol import Event
 from stores.turns import Turn
 from toolsets.deps import ToolDeps
@@ -33,9 +31,7 @@ from toolsets.registry import Registry
 
 log = logging.getLogger("placet.runtime")
 
-CANCEL_WAIT_S = 10.0
 REMEMBERED = 1000
-POLL_S = 0.05
 
 
 class Runtime:
@@ -44,8 +40,8 @@ class Runtime:
     def __init__(self, setup: Setup) -> None:
         self.setup = setup
         self.reading = Reading(setup)
+        self.tasks = Tasks(setup, self.reading)
         self._opening = Opening(setup)
-        self._running: dict[str, tuple[TurnRun, asyncio.Task[None]]] = {}
         self._sweeper: asyncio.Task[None] | None = None
         self._gone_on: dict[str, int] = {}
         """Where in its log a turn went on after a decision; the latest `REMEMBERED` of them."""
@@ -64,12 +60,10 @@ class Runtime:
 
     async def stop(self) -> None:
         """Stop running; open turns are let go, for another process to take over at once."""
-        tasks = [task for _, task in self._running.values()]
         if self._sweeper:
-            tasks.append(self._sweeper)
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+            self._sweeper.cancel()
+            await asyncio.gather(self._sweeper, return_exceptions=True)
+        await self.tasks.stop()
 
     async def open(self, request: TurnRequest) -> TurnOpened:
         """A message: a new turn, the one that it opened before, or one that goes on by it.
@@ -79,17 +73,18 @@ class Runtime:
         try:
             opened = await self._opening(request)
         except Busy as busy:
-            await self._cancel(busy.turn)
+            await self.tasks.cancel(busy.turn)
             opened = await self._opening(request)
         if opened.launch:
-            after = await self._launch(opened.turn)
+            after = await self.tasks.launch(opened.turn)
         else:
             await self._tell(opened.turn)
             after = 0
         return TurnOpened(
             turn_id=opened.turn.id,
             conversation_id=opened.turn.conversation_id,
-            after=after,
+            # What follows a message of the person's begins a message of its own in every client, so it is told whole.
+            after=0 if opened.continued else after,
             created=opened.launch and not opened.continued,
         )
 
@@ -127,7 +122,7 @@ class Runtime:
         for one in decided:
             self._gone_on.pop(one.turn_id, None)
         for turn in going:
-            self._gone_on[turn.id] = await self._launch(turn)
+            self._gone_on[turn.id] = await self.tasks.launch(turn)
         for turn_id in list(self._gone_on)[: max(0, len(self._gone_on) - REMEMBERED)]:
             del self._gone_on[turn_id]
         return [whole_approval(one, self.registry, person.locale) for one in decided]
@@ -143,7 +138,7 @@ class Runtime:
 
     async def answer(self, person: Person, question_id: str, text: str) -> TurnOpened:
         turn, launch = await deciding.answer(self.setup, person, question_id, text)
-        after = await self._launch(turn) if launch else 0
+        after = await self.tasks.launch(turn) if launch else 0
         return TurnOpened(turn_id=turn.id, conversation_id=turn.conversation_id, after=after, created=False)
 
     async def cancel(self, person: Person, conversation_id: str) -> Cancelled:
@@ -154,7 +149,7 @@ class Runtime:
             turn = await turns.open_in(connection, person.user_id, conversation_id)
         if turn is None:
             return Cancelled(turn_id=None, status="idle")
-        await self._cancel(turn)
+        await self.tasks.cancel(turn)
         async with self.database.read() as connection:
             now = await turns.get(connection, person.user_id, turn.id) or turn
             made = await ledger.changes_of_turns(connection, person.user_id, [turn.id])
@@ -221,105 +216,11 @@ class Runtime:
                 locale=person.locale,
             )
 
-    async def _launch(self, turn: Turn) -> int:
-        """Run a turn that this process holds; returns the event after which the run's own begin."""
-        after = await self._told_before(turn)
-        await self.setup.events.reopen(turn.id, turn.epoch)
-        run = TurnRun(self.setup, turn, turn.epoch)
-        task = asyncio.create_task(self._run(run))
-        self._running[turn.id] = (run, task)
-        task.add_done_callback(lambda _: self._forget(turn.id, task))
-        return after
-
-    def _forget(self, turn_id: str, task: asyncio.Task[None]) -> None:
-        if self._running.get(turn_id, (None, None))[1] is task:
-            del self._running[turn_id]
-
-    async def _told_before(self, turn: Turn) -> int:
-        """A run that goes on needs what came before in the log, if another process (or a life before) wrote it."""
-        if not await self.setup.events.holds(turn.id):
-            chunks = await self.reading.chunks(turn)
-            if len(chunks) > 2:
-                await self.setup.events.append(turn.id, turn.epoch, [encoded(chunk) for chunk in chunks])
-        return await self.setup.events.length(turn.id)
-
     async def _tell(self, turn: Turn) -> None:
         """A turn that code answered at once: its stream, whole."""
         if turn.kind == "command" and not await self.setup.events.holds(turn.id):
             chunks = [encoded(chunk) for chunk in await self.reading.chunks(turn)]
             await self.setup.events.append(turn.id, turn.epoch, [*chunks, '{"type":"finish"}', DONE])
-
-    async def _run(self, run: TurnRun) -> None:
-        renewal = asyncio.create_task(self._renew(run))
-        try:
-            await run()
-        except LeaseLost:
-            log.info("turn %s is run by another process now", run.turn.id)
-        except Exception as error:
-            # Nothing may end without a trace, and nothing may be tried for ever.
-            log.exception("turn %s broke off", run.turn.id)
-            await self._broken(run, error)
-        finally:
-            renewal.cancel()
-
-    async def _broken(self, run: TurnRun, error: Exception) -> None:
-        try:
-            await run.broken(error)
-        except LeaseLost:
-            log.info("turn %s is run by another process now", run.turn.id)
-        except SQLAlchemyError:
-            # The database is away: the lease lapses, and whoever reaches it first tries again.
-            log.exception("turn %s could not be settled", run.turn.id)
-
-    async def _renew(self, run: TurnRun) -> None:
-        """Keep the lease; see a cancel that another process asked for."""
-        task = asyncio.current_task()
-        assert task is not None
-        while True:
-            await asyncio.sleep(self.setup.limits.lease_s / 3)
-            try:
-                async with self.database.write() as connection:
-                    lease = self.database.now(self.setup.limits.lease_s)
-                    await turns.change(connection, run.turn.id, run.epoch, lease_until=lease)
-                    now = await turns.get(connection, run.turn.user_id, run.turn.id)
-            except LeaseLost:
-                self._interrupt(run, cancelled=False)
-                return
-            if now is None or now.cancel_requested_at is not None:
-                self._interrupt(run, cancelled=True)
-                return
-
-    def _interrupt(self, run: TurnRun, *, cancelled: bool) -> None:
-        _, task = self._running.get(run.turn.id, (None, None))
-        run.cancelled = cancelled
-        if task is not None:
-            task.cancel()
-
-    async def _cancel(self, turn: Turn) -> None:
-        """Bring an open turn to its end, in whatever process it runs."""
-        if turn.status == "waiting":
-            async with self.database.write() as connection:
-                await conversations.lock(connection, turn.user_id, turn.conversation_id)
-                now = await turns.get(connection, turn.user_id, turn.id)
-                if now is not None and now.status == "waiting":
-                    await close_waiting(connection, self.setup, now, "cancelled")
-                    return
-        if turn.id in self._running:
-            run, task = self._running[turn.id]
-            self._interrupt(run, cancelled=True)
-            await asyncio.wait({task}, timeout=CANCEL_WAIT_S)
-            return
-        async with self.database.write() as connection:
-            await turns.request_cancel(connection, turn.id, self.setup.clock())
-        await self._until_closed(turn)
-
-    async def _until_closed(self, turn: Turn) -> None:
-        for _ in range(int(CANCEL_WAIT_S / POLL_S)):
-            async with self.database.read() as connection:
-                now = await turns.get(connection, turn.user_id, turn.id)
-            if now is None or not now.open:
-                return
-            await asyncio.sleep(POLL_S)
 
     async def _sweep(self) -> None:
         while True:
@@ -342,9 +243,9 @@ class Runtime:
                 taken.append(now)
         for turn in taken:
             log.info("taking over turn %s", turn.id)
-            await self._launch(turn)
+            await self.tasks.launch(turn)
         async with self.database.read() as connection:
             due = await turns.waiting_in_vain(connection, self.setup.clock())
         for user_id, turn_id in due:
             if going := await expire(self.setup, user_id, turn_id):
-                await self._launch(going)
+                await self.tasks.launch(going)

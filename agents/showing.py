@@ -6,12 +6,12 @@ from typing import Any
 from agents.chunks import data, spoken, status
 from agents.out import Out
 from agents.setup import Setup
-from agents.wire import approval_data, locale_of, turn_data, usage_data
+from agents.wire import approval_data, locale_of, question_data, turn_data, usage_data
 from stores import approvals
-from stores.approvals import Approval
+from stores.approvals import Approval, Question
 from stores.shapes import Used
 from stores.turns import Turn
-from toolsets.words import Words
+from toolsets.words import Locale, Words
 
 RESUMED = Words("继续…", "Going on…")
 WAITING = Words("等你决定", "Waiting for you")
@@ -24,13 +24,18 @@ class Showing:
         self._setup = setup
         self._turn = turn
         self._out = out
-        self._locale = locale_of(turn)
+        self._locale: Locale = locale_of(turn)
 
     async def begun(self) -> None:
         await self._out.emit(data("turn", turn_data(self._turn), self._turn.id))
 
-    async def resumed(self) -> None:
+    async def resumed(self, settled: Sequence[Approval], answered: Sequence[Question]) -> None:
+        """Going on: with what the person settled by itself (what they approved is shown once it was executed)."""
         await self._out.emit(status("resumed", RESUMED.said(self._locale)))
+        for approval in settled:
+            await self.approval(approval)
+        for question in answered:
+            await self._out.emit(data("question", question_data(question), question.id))
 
     async def approval(self, approval: Approval) -> None:
         await self._out.emit(data("approval", approval_data(approval, self._setup.registry, self._locale), approval.id))
@@ -70,9 +75,9 @@ class Showing:
         await self._out.emit(data("usage", usage_data(used), self._turn.id))
 
     async def cut_off(self, why: Mapping[str, Any], used: Used, finish: Mapping[str, Any]) -> None:
-        """The end of a run that the encoder doesn't end: the open part, `why`, usage, one `finish`, `[DONE]`."""
+        """The end of a run that the encoder doesn't end: the open part, usage, `why`, one `finish`, `[DONE]`."""
         await self._out.end_part()
-        await self._out.emit(why)
         await self.usage(used)
+        await self._out.emit(why)
         await self._out.emit({"type": "finish", **finish})
         await self._out.done()

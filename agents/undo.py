@@ -9,10 +9,12 @@ from stores import conversations, errors, ledger
 from stores.changes import Difference, dump_changes, load_changes
 from stores.changes import revert as revert_rows
 from stores.ledger import MadeChange
+from stores.shapes import StoredCard, StoredRow, StoredWords
+from toolsets.cards import Op
 from toolsets.gate import rows_in, summary_in
 from toolsets.words import Locale, Words
 
-OPPOSITE = {"add": "remove", "remove": "add", "change": "change"}
+OPPOSITE: dict[Op, Op] = {"add": "remove", "remove": "add", "change": "change"}
 ASKED = Words("要撤销的是：{}\n{}\n回复“是”就撤销。", "This would be undone: {}\n{}\nAnswer “yes” to undo it.")
 UNDONE = Words("已撤销：{}", "Undone: {}")
 NOTHING = Words("这段对话里没有可以撤销的改动。", "There is no change to undo in this conversation.")
@@ -68,22 +70,17 @@ async def revert(setup: Setup, person: Person, change_id: str) -> MadeChange:
     return undone
 
 
-def turned(card: dict[str, Any]) -> dict[str, Any]:
+def turned(card: StoredCard) -> StoredCard:
     """The card of the inverse: before and after exchanged."""
     summary = card["summary"]
-    words = {"zh": f"撤销：{summary['zh']}", "en": f"Undo: {summary['en']}"}
-    rows = [
-        {
-            **row,
-            "op": OPPOSITE[row["op"]],
-            "before": row["after"],
-            "after": row["before"],
-            "optional": False,
-            "ref": None,
-        }
-        for row in card["rows"]
-    ]
-    return {"summary": words, "rows": rows}
+    words = StoredWords(zh=f"撤销：{summary['zh']}", en=f"Undo: {summary['en']}")
+    return StoredCard(summary=words, rows=[_turned(row) for row in card["rows"]])
+
+
+def _turned(row: StoredRow) -> StoredRow:
+    fresh = row.copy()
+    fresh.update(op=OPPOSITE[row["op"]], before=row["after"], after=row["before"], optional=False, ref=None)
+    return fresh
 
 
 def undo_question(change: MadeChange, locale: Locale) -> str:

@@ -1,10 +1,10 @@
 """Approvals, questions and changes as API.md has them."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from stores.approvals import Approval, Question
 from stores.ledger import MadeChange
+from stores.shapes import Used
 from stores.turns import Turn
 from toolsets.gate import rows_in, summary_in
 from toolsets.registry import Registry
@@ -65,7 +65,8 @@ def whole_approval(approval: Approval, registry: Registry, locale: Locale) -> di
 def _outcome(approval: Approval, locale: Locale) -> dict[str, Any] | None:
     if approval.status == "executed":
         told = {"code": "executed", "message": EXECUTED.said(locale), "changed": True, "safe_to_retry": False}
-        return told | {"moved": [], "change_id": (approval.outcome or {}).get("change_id")}
+        made = approval.outcome["change_id"] if approval.outcome and "change_id" in approval.outcome else None
+        return told | {"moved": [], "change_id": made}
     if approval.outcome and "message" in approval.outcome:
         return {**approval.outcome, "message": approval.outcome["message"][locale]}
     if words := NEVER.get(approval.status):
@@ -110,13 +111,13 @@ def turn_data(turn: Turn) -> dict[str, Any]:
     }
 
 
-def usage_data(usage: Mapping[str, Any] | None) -> dict[str, Any]:
+def usage_data(usage: Used | None) -> dict[str, Any]:
     """`data-usage`; zeros for a turn that asked no model."""
-    usage = usage or {}
-    shown: dict[str, Any] = {key: usage.get(key, 0) for key in ("requests", "input_tokens", "output_tokens")}
-    if usage.get("cost") is not None:
-        shown["cost"] = usage["cost"]
-    return shown | {"ms": round(usage.get("seconds", 0) * 1000)}
+    used = usage or Used()
+    shown: dict[str, Any] = {key: used.get(key, 0) for key in ("requests", "input_tokens", "output_tokens")}
+    if "cost" in used:
+        shown["cost"] = used["cost"]
+    return shown | {"ms": round(used.get("seconds", 0) * 1000)}
 
 
 def locale_of(turn: Turn) -> Locale:

@@ -93,6 +93,7 @@ def _limits(settings: Settings) -> Limits:
         seconds=settings.turn_seconds,
         approval_ttl_s=settings.approval_ttl_s,
         lease_s=settings.lease_s,
+        sweep_s=min(Limits.sweep_s, settings.lease_s),
     )
 
 

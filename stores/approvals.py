@@ -9,6 +9,7 @@ from sqlalchemy import ColumnElement, insert, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from stores.rows import columns, read, table_of
+from stores.shapes import Claims, Made, NotMade, StoredCard, StoredDecision, StoredDraws, StoredVersion
 from stores.tables import ApprovalRow, QuestionRow
 
 TABLE = table_of(ApprovalRow)
@@ -34,20 +35,20 @@ class Approval:
     effect: str
     always_confirm: bool
     reversible: bool
-    arguments: Any
+    arguments: dict[str, Any]
     arguments_hash: str
     changes: str
     normal_form: str
     change_digest: str
     seal: str
-    card: Any
-    draws: Any
-    depends_on: Any
-    skip: Any
-    decision: Any
-    outcome: Any
-    versions: Any
-    claims: Any
+    card: StoredCard
+    draws: StoredDraws
+    depends_on: list[str]
+    skip: list[str] | None
+    decision: StoredDecision | None
+    outcome: Made | NotMade | None
+    versions: list[StoredVersion] | None
+    claims: Claims | None
     traceparent: str | None
     created_at: datetime
     expires_at: datetime
@@ -62,7 +63,7 @@ class Question:
     tool_call_id: str
     status: str
     question: str
-    options: Any
+    options: list[str]
     allow_free_text: bool
     secret: bool
     answer: str | None

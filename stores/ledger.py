@@ -9,6 +9,7 @@ from sqlalchemy import func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from stores.rows import columns, read, table_of
+from stores.shapes import StoredCard
 from stores.tables import ChangeRow, LedgerRow, TurnRow
 
 TABLE = table_of(LedgerRow)
@@ -28,8 +29,8 @@ class Entry:
     effect: str
     arguments_hash: str
     status: str
-    result: Any
-    symbols: Any
+    result: dict[str, Any]
+    symbols: list[Any] | None
     at: datetime
 
 
@@ -45,7 +46,7 @@ class MadeChange:
     tool_call_id: str | None
     approval_id: str | None
     tool: str
-    card: Any
+    card: StoredCard
     rows: str
     reversible: bool
     reverts: str | None

@@ -1,6 +1,6 @@
 """What the JSON columns hold."""
 
-from typing import Any, Literal, NotRequired, TypedDict
+from typing import Any, Literal, TypedDict, final
 
 
 class Claims(TypedDict):
@@ -61,7 +61,7 @@ class StoredDraws(TypedDict):
 
     moment: str
     ids: dict[str, str]
-    call: NotRequired[int]
+    call: int
 
 
 class StoredDecision(TypedDict):
@@ -72,15 +72,32 @@ class StoredDecision(TypedDict):
     reason: str | None
 
 
-class StoredOutcome(TypedDict, total=False):
-    """`change_id` where it was executed, the rest where it wasn't."""
+@final
+class Made(TypedDict):
+    """The outcome of an approval that was executed."""
 
     change_id: str
+
+
+class MovedRow(TypedDict):
+    """One value that isn't as it was approved; `approved` and `found` are plain JSON values."""
+
+    table: str
+    key: list[str]
+    column: str | None
+    approved: Any
+    found: Any
+
+
+@final
+class NotMade(TypedDict):
+    """The outcome of one that wasn't."""
+
     code: str
     message: StoredWords
     changed: bool
     safe_to_retry: bool
-    moved: list[dict[str, Any]]
+    moved: list[MovedRow]
 
 
 class StoredVersion(TypedDict):

@@ -10,6 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from stores.errors import LeaseLost
 from stores.rows import columns, read, table_of
+from stores.shapes import Claims, TurnTools, Used
 from stores.tables import OPEN_TURN, ApprovalRow, QuestionRow, TurnRow
 
 TABLE = table_of(TurnRow)
@@ -44,13 +45,13 @@ class Turn:
     assistant: str
     locale: str
     zone: str
-    claims: Any
-    context: Any
-    toolsets: Any
-    tools: Any
-    live_views: Any
+    claims: Claims | None
+    context: dict[str, Any]
+    toolsets: list[str] | None
+    tools: TurnTools | None
+    live_views: list[str] | None
     reply: str | None
-    usage: Any
+    usage: Used | None
     error_code: str | None
     error_reference: str | None
     replaced_by: str | None
@@ -73,7 +74,10 @@ def _of(user_id: str, conversation_id: str) -> ColumnElement[bool]:
 
 
 async def add(connection: AsyncConnection, turn: Turn, *, lease_until: ColumnElement[datetime] | None = None) -> None:
-    """Raises IntegrityError when the conversation has an open turn already. `lease_until` is by the database's clock."""
+    """Raises IntegrityError when the conversation has an open turn already.
+
+    `lease_until` is by the database's clock.
+    """
     values = {column.name: getattr(turn, column.name) for column in COLUMNS}  # field names are column names
     if lease_until is not None:
         values["lease_until"] = lease_until

@@ -1,16 +1,15 @@
 """What turns have used."""
 
 from collections import defaultdict
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
-from typing import Any
 
 from sqlalchemy import insert, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from stores.rows import table_of
+from stores.shapes import Used
 from stores.tables import UsageRow
 from stores.turns import Turn
 
@@ -30,7 +29,7 @@ class DayUsage:
     """US dollars of the turns whose price is known; None when none is."""
 
 
-async def add(connection: AsyncConnection, turn: Turn, used: Mapping[str, Any], *, model: str, at: datetime) -> None:
+async def add(connection: AsyncConnection, turn: Turn, used: Used, *, model: str, at: datetime) -> None:
     """What a turn used, written down as it becomes final."""
     values = {
         "turn_id": turn.id,

@@ -76,7 +76,7 @@ def remove_run_folder(folder: Path) -> None:
     for process in psutil.process_iter(["name", "cmdline"]):
         if process.info["name"] in SERVERS and any(str(folder) in part for part in process.info["cmdline"] or ()):
             process.send_signal(SERVERS[process.info["name"]])
-            process.wait(STOP_S)
+            _wait_until(lambda process=process: _ended(process), STOP_S, f"{process.info['name']} to stop")
     shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -111,6 +111,14 @@ def _undisturbed(server: PostgresServer, folder: Path) -> Iterator[None]:
     server._lock = InterProcessLock(folder / "wheel.lock")  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
     yield
     atexit.unregister(server._cleanup)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+
+
+def _ended(process: psutil.Process) -> bool:
+    # Where nobody collects orphans, one that has ended stays as a zombie.
+    try:
+        return process.status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
 
 
 def _whole(url: URL) -> str:

@@ -69,7 +69,10 @@ class Player(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Scene:
-    """A job that the rehearsal model can do. `patterns` are regular expressions (zh and en), searched in the message."""
+    """A job that the rehearsal model can do.
+
+    `patterns` are regular expressions (zh and en), searched in the message.
+    """
 
     name: str
     patterns: tuple[str, ...]

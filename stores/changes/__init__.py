@@ -5,6 +5,7 @@ from stores.changes.constraints import RETRYABLE, Constraint, constraint_of, is_
 from stores.changes.difference import Difference, differences
 from stores.changes.dump import dump_changes, load_changes
 from stores.changes.inverse import inverse, revert
+from stores.changes.marks import compared_columns
 from stores.changes.normal import NormalForm, irreversible, normal_form
 from stores.changes.pack_rules import check_pack_tables
 from stores.changes.record import Recording, recording
@@ -21,6 +22,7 @@ __all__ = [
     "Row",
     "RowKey",
     "check_pack_tables",
+    "compared_columns",
     "constraint_of",
     "differences",
     "dump_changes",

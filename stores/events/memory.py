@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 
-from stores.events.protocol import Event
+from stores.events.protocol import IDS_OF_AN_EPOCH, Event
 
 DONE = "[DONE]"
 HEARTBEAT_S = 15.0
@@ -15,6 +15,8 @@ KEPT = 500
 @dataclass(eq=False)
 class _Log:
     events: list[Event] = field(default_factory=list[Event])
+    before: int = 0
+    """The id before the first one."""
     epoch: int = 0
     rests: bool = False
     grown: asyncio.Event = field(default_factory=asyncio.Event)
@@ -35,7 +37,9 @@ class MemoryEventLog:
         if epoch < log.epoch:
             return
         log.epoch = epoch
-        first = len(log.events) + 1
+        if not log.events:
+            log.before = epoch * IDS_OF_AN_EPOCH
+        first = log.before + len(log.events) + 1
         log.events.extend(Event(id=first + offset, data=chunk) for offset, chunk in enumerate(chunks))
         log.rests = chunks[-1] == DONE
         log.grown.set()
@@ -54,13 +58,13 @@ class MemoryEventLog:
 
     async def length(self, turn_id: str) -> int:
         log = self._logs.get(turn_id)
-        return len(log.events) if log else 0
+        return log.events[-1].id if log and log.events else 0
 
     async def follow(self, turn_id: str, after: int = 0) -> AsyncIterator[list[Event]]:
         log = self._logs.setdefault(turn_id, _Log())
         while True:
             grown = log.grown
-            if batch := log.events[after:]:
+            if batch := log.events[max(0, after - log.before) :]:
                 after = batch[-1].id
                 yield batch
             elif log.rests:

@@ -4,13 +4,17 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+IDS_OF_AN_EPOCH = 1_000_000
+"""A log that is begun anew under a later epoch, because the earlier one was lost, has higher ids: a reader's place in
+the one is never taken for a place in the other."""
+
 
 @dataclass(frozen=True, slots=True)
 class Event:
     """One frame of a turn's stream."""
 
     id: int
-    """Strictly increasing within the turn, from 1."""
+    """Strictly increasing within the turn; above `IDS_OF_AN_EPOCH` times the epoch that began the log."""
     data: str
     """A chunk as JSON, or `[DONE]`."""
 

@@ -42,3 +42,13 @@ async def elsewhere(house: House, ann: Visitor) -> AsyncIterator[Visitor]:
     """Ann, at a second server over the same database."""
     async with visiting(await house.start(), ann.user_id) as visitor:
         yield visitor
+
+
+@pytest.fixture
+def sqlite_house(servers_nursery: Nursery, tmp_path: Path) -> Iterator[House]:
+    """A house over a SQLite file that isn't there yet."""
+    opened = open_house(servers_nursery, f"sqlite+aiosqlite:///{tmp_path / 'placet.db'}", tmp_path / "house")
+    try:
+        yield opened
+    finally:
+        opened.close()

@@ -9,11 +9,11 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 import jwt
 
@@ -23,13 +23,16 @@ SECRET = "a-secret-that-is-long-enough-for-everybody"
 WAIT_S = 20.0
 POLL_S = 0.01
 
+T = TypeVar("T")
+
 
 def environment(**given: str) -> dict[str, str]:
-    """This process's environment without settings of ours, and `given`."""
-    ours = ("PLACET_", "LOGFIRE_", "OTEL_")
+    """This process's environment without settings, and `given`; what Python compiles is kept for the run."""
+    ours = ("PLACET_", "LOGFIRE_", "OTEL_", "PYTHON")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
     path = os.pathsep.join(part for part in (given.pop("PYTHONPATH", ""), str(ROOT)) if part)
-    return {**kept, "PYTHONPATH": path, **given}
+    compiled = str(Path(os.environ["PLACET_TEST_RUN_FOLDER"]) / "compiled")
+    return {**kept, "PYTHONPATH": path, "PYTHONPYCACHEPREFIX": compiled, **given}
 
 
 def free_port() -> int:
@@ -42,18 +45,19 @@ def token_for(user_id: str) -> str:
     return jwt.encode({"sub": user_id, "exp": int(time.time()) + 3600}, SECRET, algorithm="HS256")
 
 
-async def until(condition: Any, what: str, limit_s: float = WAIT_S) -> Any:
+async def until(
+    condition: Callable[[], T | Awaitable[T]], what: str, limit_s: float = WAIT_S, *, poll_s: float = POLL_S
+) -> T:
     """What `condition()` gives once it is true; it may be a coroutine function."""
     deadline = time.monotonic() + limit_s
     while True:
-        found = condition()
-        if asyncio.iscoroutine(found):
-            found = await found
+        given = condition()
+        found = await given if isinstance(given, Awaitable) else given
         if found:
             return found
         if time.monotonic() > deadline:
             raise TimeoutError(f"waited {limit_s} s for {what}")
-        await asyncio.sleep(POLL_S)
+        await asyncio.sleep(poll_s)
 
 
 class Nursery:
@@ -127,6 +131,10 @@ class Server:
         return self.code
 
     @property
+    def port(self) -> int:
+        return int(self.url.rpartition(":")[2])
+
+    @property
     def log(self) -> str:
         """What it wrote to stderr."""
         return (self.folder / "err").read_text()
@@ -148,30 +156,34 @@ class House:
         return self.folder / "weather"
 
     def environment(self) -> dict[str, str]:
-        return environment(
-            PLACET_DATABASE_URL=self.database_url,
-            PLACET_PACKS="garden:build_pack",
-            PLACET_AUTH="jwt",
-            PLACET_JWT_SECRET=SECRET,
-            PLACET_LEASE_S="1",
-            PLACET_RATE_PER_MINUTE="1000000",
-            PLACET_RUNNING_TURNS="1000",
-            PLACET_OPEN_STREAMS="1000",
-            PYTHONPATH=str(self.folder / "packs"),
-            GARDEN_WEATHER=str(self.weather),
-            **self.settings,
-        )
+        ours = {
+            "PLACET_DATABASE_URL": self.database_url,
+            "PLACET_PACKS": "garden:build_pack",
+            "PLACET_AUTH": "jwt",
+            "PLACET_JWT_SECRET": SECRET,
+            "PLACET_LEASE_S": "1",
+            "PLACET_RATE_PER_MINUTE": "1000000",
+            "PLACET_RUNNING_TURNS": "1000",
+            "PLACET_OPEN_STREAMS": "1000",
+            "PYTHONPATH": str(self.folder / "packs"),
+            "GARDEN_WEATHER": str(self.weather),
+        }
+        return environment(**(ours | dict(self.settings)))
 
-    async def start(self) -> Server:
+    async def start(self, *options: str, port: int | None = None) -> Server:
         """A server that answers."""
-        folder = self.folder / f"server-{len(self.servers)}"
+        port = port or free_port()
+        server = self.run("serve", "--port", str(port), "--migrate", *options, port=port)
+        await until(lambda: _says_where(server), "a server to start")
+        return server
+
+    def run(self, *arguments: str, port: int = 0) -> Server:
+        """`python -m app` with these arguments."""
+        folder = self.folder / f"process-{len(self.servers)}"
         folder.mkdir()
-        port = free_port()
-        arguments = ["serve", "--port", str(port), "--migrate"]
-        pid = self.nursery.ask(start=arguments, env=self.environment(), folder=str(folder))["pid"]
+        pid = self.nursery.ask(start=list(arguments), env=self.environment(), folder=str(folder))["pid"]
         server = Server(nursery=self.nursery, pid=pid, url=f"http://127.0.0.1:{port}", folder=folder)
         self.servers.append(server)
-        await until(lambda: _says_where(server), "a server to start")
         return server
 
     def hold(self, name: str) -> None:

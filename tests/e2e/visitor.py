@@ -128,7 +128,7 @@ class Visitor:
             found = await self.conversation(conversation_id)
             return found if found["status"] == "idle" else None
 
-        found: dict[str, Any] = await until(idle, "the turn to settle by itself")
+        found: dict[str, Any] = await until(idle, "the turn to settle by itself", poll_s=0.03)
         return found
 
     async def plants(self) -> dict[str, int]:

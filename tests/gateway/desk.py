@@ -87,7 +87,7 @@ class Desk:
         )
 
     async def get(self, path: str, **params: Any) -> Any:
-        answer = await self.ask("GET", path, params=params)
+        answer = await self.ask("GET", path, params=params or None)
         assert answer.status_code == 200, answer.text
         return answer.json()
 
@@ -115,8 +115,11 @@ class Desk:
         sent = {"id": body.pop("conversation", "c1"), "messages": [responded(message, approved)], **body}
         return await self.stream("POST", where, {**sent, "messageId": message["id"]})
 
-    async def decide(self, card: JSON, verdict: str = "approve", *, path: str = "", **more: Any) -> httpx.Response:
-        return await self.ask("POST", f"/api/approvals/{card['approval_id']}/decision{path}", decision(card, verdict, **more))
+    async def decide(self, card: JSON, verdict: str = "approve", **more: Any) -> httpx.Response:
+        """Decide, asking for the stream of what goes on: an approval comes back when nothing does."""
+        headers = {"accept": "text/event-stream"}
+        where = f"/api/approvals/{card['approval_id']}/decision"
+        return await self.ask("POST", where, decision(card, verdict, **more), headers=headers)
 
     async def approve(self, card: JSON, verdict: str = "approve", *, path: str = "", **more: Any) -> Answer:
         """Decide, and follow the turn that goes on."""

@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from stores.changes import Change, NormalForm, RowKey
+from stores.shapes import StoredDraws
 from toolsets.arguments import hashed
 from toolsets.cards import Card
 from toolsets.deps import ToolDeps
@@ -62,11 +63,12 @@ class Draws:
         """The same values from the start."""
         return Draws(self.moment, self.ids, self._fresh)
 
-    def as_json(self) -> dict[str, Any]:
-        return {"moment": self.moment.isoformat(), "ids": self.ids}
+    def as_json(self, call: int) -> StoredDraws:
+        """For `approvals.draws`; `call` is the place in the step."""
+        return StoredDraws(moment=self.moment.isoformat(), ids=self.ids, call=call)
 
     @classmethod
-    def stored(cls, value: Mapping[str, Any], fresh: Callable[[], str]) -> "Draws":
+    def stored(cls, value: StoredDraws, fresh: Callable[[], str]) -> "Draws":
         return cls(datetime.fromisoformat(value["moment"]), value["ids"], fresh)
 
 

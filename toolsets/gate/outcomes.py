@@ -6,6 +6,7 @@ from typing import Any
 
 from stores.changes import Difference, RowKey
 from stores.ledger import Entry
+from stores.shapes import MovedRow, NotMade, StoredWords
 from toolsets.errors import DomainError, ToolsetError
 from toolsets.gate.calls import GateCall
 from toolsets.words import Locale, Words
@@ -49,24 +50,15 @@ class NotExecuted(Exception):
         self.safe_to_retry = safe_to_retry
         self.moved = moved
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> NotMade:
         """For `approvals.outcome`; words in both languages."""
-        return {
-            "code": self.code,
-            "message": {"zh": self.words.zh, "en": self.words.en},
-            "changed": False,
-            "safe_to_retry": self.safe_to_retry,
-            "moved": [
-                {
-                    "table": one.table,
-                    "key": [str(part) for part in one.key],
-                    "column": one.column,
-                    "approved": _plain(one.approved),
-                    "found": _plain(one.found),
-                }
-                for one in self.moved
-            ],
-        }
+        return NotMade(
+            code=self.code,
+            message=StoredWords(zh=self.words.zh, en=self.words.en),
+            changed=False,
+            safe_to_retry=self.safe_to_retry,
+            moved=[_moved(one) for one in self.moved],
+        )
 
     def as_result(self, locale: Locale) -> dict[str, Any]:
         """For the model."""
@@ -129,6 +121,16 @@ class Moved(NotExecuted):
 
 
 Done = Executed | NotExecuted
+
+
+def _moved(one: Difference) -> MovedRow:
+    return MovedRow(
+        table=one.table,
+        key=[str(part) for part in one.key],
+        column=one.column,
+        approved=_plain(one.approved),
+        found=_plain(one.found),
+    )
 
 
 def _plain(value: Any) -> Any:

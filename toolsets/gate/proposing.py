@@ -14,8 +14,7 @@ NOTHING_CHANGES = Words("这样做不会有任何改动。", "Nothing would chan
 async def propose(
     bench: Bench, actor: Actor, earlier: Sequence[Proposal], call: GateCall, skip: frozenset[str], draws: Draws | None
 ) -> Proposal:
-    """The call after the step's earlier ones. Raises DomainError (also when nothing would change), TimeoutError, or
-    what the tool raises."""
+    """See `Gate.propose`."""
     ran, drawn = await retried(lambda: _dry_run(bench, actor, earlier, call, skip, draws))
     if not ran.changes:
         raise DomainError("nothing_changes", NOTHING_CHANGES)

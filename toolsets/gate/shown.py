@@ -3,7 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from stores.changes import Change
+from stores.changes import Change, compared_columns
+from stores.shapes import StoredCard, StoredRow, StoredWords
+from stores.tables import Base
 from toolsets.cards import Card, CardInput, CardMaker, CardRow, Op
 from toolsets.text import visible
 from toolsets.words import Locale, Words
@@ -20,9 +22,9 @@ def complete_card(make: CardMaker | None, title: Words, given: CardInput) -> Car
 
 
 def plain_row(index: int, change: Change) -> CardRow:
-    """A change as it stands: the columns that differ."""
+    """A change as it stands: the columns that differ, and that an execution is held to."""
     before, after = change.before or {}, change.after or {}
-    names = [name for name in {**before, **after} if before.get(name) != after.get(name)]
+    names = [name for name in _compared(change) if before.get(name) != after.get(name)]
     return CardRow(
         key=f"{change.table}:{':'.join(str(part) for part in change.key)}",
         op=OPS[change.op],
@@ -32,6 +34,13 @@ def plain_row(index: int, change: Change) -> CardRow:
         after=_columns(after, names),
         changes=(index,),
     )
+
+
+def _compared(change: Change) -> list[str]:
+    table = Base.metadata.tables.get(change.table)
+    if table is None:
+        return list({**(change.before or {}), **(change.after or {})})
+    return [column.name for column in compared_columns(table, change)]
 
 
 def _named(change: Change) -> str:
@@ -48,44 +57,43 @@ def _columns(row: Mapping[str, Any], names: Sequence[str]) -> Words | None:
     return Words.same(", ".join(f"{name}: {row.get(name)}" for name in names))
 
 
-def card_as_json(card: Card, first_number: int) -> dict[str, Any]:
+def card_as_json(card: Card, first_number: int) -> StoredCard:
     """The stored form. Rows are numbered from `first_number`: a card's row and its ghost carry the same number."""
-    return {
-        "summary": _words(card.summary),
-        "rows": [
-            {
-                "row_id": row.key,
-                "n": first_number + offset,
-                "table": row.table,
-                "op": row.op,
-                "label": _words(row.label),
-                "before": _words(row.before),
-                "after": _words(row.after),
-                "optional": row.optional,
-                "depends_on": list(row.depends_on),
-                "ref": dict(row.ref) if row.ref else None,
-                "changes": list(row.changes),
-            }
-            for offset, row in enumerate(card.rows)
-        ],
-    }
+    rows = [_stored(row, number) for number, row in enumerate(card.rows, start=first_number)]
+    return StoredCard(summary=_words(card.summary), rows=rows)
 
 
-def _words(words: Words | None) -> dict[str, str] | None:
-    return None if words is None else {"zh": visible(words.zh), "en": visible(words.en)}
+def _stored(row: CardRow, number: int) -> StoredRow:
+    return StoredRow(
+        row_id=row.key,
+        n=number,
+        table=row.table,
+        op=row.op,
+        label=_words(row.label),
+        before=_words(row.before) if row.before else None,
+        after=_words(row.after) if row.after else None,
+        optional=row.optional,
+        depends_on=list(row.depends_on),
+        ref=dict(row.ref) if row.ref else None,
+        changes=list(row.changes),
+    )
 
 
-def summary_in(card: Mapping[str, Any], locale: Locale) -> str:
+def _words(words: Words) -> StoredWords:
+    return StoredWords(zh=visible(words.zh), en=visible(words.en))
+
+
+def summary_in(card: StoredCard, locale: Locale) -> str:
     return card["summary"][locale]
 
 
-def rows_in(card: Mapping[str, Any], locale: Locale) -> list[dict[str, Any]]:
+def rows_in(card: StoredCard, locale: Locale) -> list[dict[str, Any]]:
     """The stored rows as API.md has them, in one language; keys without a value are left out."""
     return [_row_in(row, locale) for row in card["rows"]]
 
 
-def _row_in(row: Mapping[str, Any], locale: Locale) -> dict[str, Any]:
-    shown = {
+def _row_in(row: StoredRow, locale: Locale) -> dict[str, Any]:
+    shown: dict[str, Any] = {
         "row_id": row["row_id"],
         "n": row["n"],
         "table": row["table"],

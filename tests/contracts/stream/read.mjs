@@ -89,7 +89,7 @@ function checkLife(chunks, prev, errors) {
     const { type } = chunk, at = `chunk ${index + 1} (${type})`;
     if (type === 'start' && index > 0) errors.push(`${at}: a second start`);
     if (ended === 'finish') errors.push(`${at}: after finish`);
-    if (ended && !/^finish/.test(type) && type !== 'data-usage' && type !== 'data-title') errors.push(`${at}: after ${ended}`);
+    if (ended && !/^finish/.test(type)) errors.push(`${at}: after ${ended}`);
     if (['error', 'abort', 'finish'].includes(type)) ended = type;
     if (type === 'start-step') { if (step) errors.push(`${at}: within a step`); step = true; }
     if (type === 'finish-step') { if (!step) errors.push(`${at}: outside of a step`); step = false; }
