@@ -18,7 +18,11 @@ from stores import approvals, conversations, turns
 from stores.approvals import Approval
 from stores.turns import Turn
 from toolsets.gate import sealed
+from toolsets.words import Words
 
+TWO_DECISIONS = Words("对同一项有两个不同的决定", "decide the same approval in two ways")
+NOT_AS_SHOWN = Words("保存的内容和显示过的不一致", "names what isn't stored as it was shown")
+NO_OPTION = Words("不是可选的回答", "is none of the options")
 ALONG = "It builds on {}, which was denied."
 
 
@@ -72,7 +76,7 @@ def _without_repeats(decisions: Sequence[Decision]) -> list[Decision]:
     by_id: dict[str, Decision] = {}
     for one in decisions:
         if by_id.setdefault(one.approval_id, one) != one:
-            raise Invalid([{"field": "decisions", "message": f"two different decisions on {one.approval_id}"}])
+            raise Invalid([{"field": "decisions", "message": TWO_DECISIONS}])
     return list(by_id.values())
 
 
@@ -105,7 +109,7 @@ async def vote(connection: AsyncConnection, setup: Setup, person: Person, said: 
         if version is not None and approval.version != version:
             raise VersionConflict(approval.version)
         if decision.decision == "approve" and not sealed(approval, setup.gate.settings.seal_key):
-            raise Invalid([{"field": "approval_id", "message": "what is stored isn't what was shown"}])
+            raise Invalid([{"field": "approval_id", "message": NOT_AS_SHOWN}])
         status = "approved" if decision.decision == "approve" else "denied"
         record = _record(setup, person, said)
         await approvals.settle(connection, approval.id, expected=("pending",), status=status, decision=record)
@@ -218,7 +222,7 @@ async def answer(setup: Setup, person: Person, question_id: str, text: str) -> t
     if question is None:
         raise NotFound
     if not question.allow_free_text and text not in (question.options or []):
-        raise Invalid([{"field": "option", "message": "is none of the options"}])
+        raise Invalid([{"field": "option", "message": NO_OPTION}])
     async with setup.database.write() as connection:
         await conversations.lock(connection, person.user_id, question.conversation_id)
         values = {"status": "answered", "answer": text, "answered_at": setup.clock()}

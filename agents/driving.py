@@ -10,6 +10,7 @@ from pydantic_ai.messages import (
     AgentStreamEvent,
     FunctionToolCallEvent,
     ModelMessage,
+    ModelRequest,
     ModelResponse,
     PartDeltaEvent,
     PartEndEvent,
@@ -18,6 +19,7 @@ from pydantic_ai.messages import (
     TextPartDelta,
     ToolCallPart,
     ToolCallPartDelta,
+    ToolReturnPart,
 )
 from pydantic_ai.usage import UsageLimits
 from pydantic_graph import End
@@ -26,7 +28,7 @@ from agents.budget import Budget
 from agents.build import TurnAgent
 from agents.endings import Ending
 from agents.gated import GatedToolset
-from agents.history import with_own_ids
+from agents.history import unanswered, with_own_ids
 from agents.setup import Setup
 
 OURS = UsageLimits(request_limit=None)
@@ -48,7 +50,6 @@ class Driver:
         self._ending = ending
         self._budget = budget
         self._toolset = toolset
-        self._saved = len(window)
         self._call_ids: dict[int, str] = {}
 
     async def drive(self, agent: TurnAgent, results: DeferredToolResults | None) -> AsyncIterator[AgentStreamEvent]:
@@ -56,7 +57,7 @@ class Driver:
         self.paused = None
         async with agent.iter(
             None,
-            message_history=self.messages,
+            message_history=list(self.messages),
             deferred_tool_results=results,
             deps=None,
             usage=self._budget.usage,
@@ -75,7 +76,7 @@ class Driver:
                     if Agent.is_call_tools_node(node):
                         with_own_ids(node.model_response, self._call_id)
                         self._toolset.begin_step()
-                    await self.checkpoint(run.all_messages())
+                        await self.commit(node.model_response)
                     self.partial.clear()
                 elif Agent.is_call_tools_node(node):
                     async with node.stream(run.ctx) as stream:
@@ -83,23 +84,30 @@ class Driver:
                             self._note(event)
                             yield event
                     node = await run.next(node)
-                    request = [node.request] if Agent.is_model_request_node(node) else []
-                    await self.checkpoint([*run.all_messages(), *request])
+                    if returned := node.request if Agent.is_model_request_node(node) else self._at_the_pause(run):
+                        await self.commit(returned)
                 else:
                     node = await run.next(node)
             self.paused = _paused(run)
 
-    async def checkpoint(self, messages: Sequence[ModelMessage]) -> None:
-        """Commit what is new before anything is done with it; the last response goes with the turn's new status."""
-        fresh = list(messages[self._saved :])
-        self.messages = list(messages)
-        self._saved = len(messages)
-        if not fresh:
-            return
-        if _resting(messages[-1]):
-            self._ending.keep(fresh)
+    async def commit(self, message: ModelMessage) -> None:
+        """Commit a message before anything is done with it; the last response goes with the turn's new status.
+
+        Messages are taken one by one as they are made: PydanticAI's own list of them joins neighbours.
+        """
+        self.messages.append(message)
+        if isinstance(message, ModelResponse) and not message.tool_calls:
+            self._ending.keep([message])
         else:
-            await self._ending.checkpoint(fresh, self._budget.used())
+            await self._ending.checkpoint([message], self._budget.used())
+
+    def _at_the_pause(self, run: AgentRun[None, str | DeferredToolRequests]) -> ModelRequest | None:
+        """What the calls returned that didn't have to wait."""
+        last = run.all_messages()[-1]
+        waiting = {call.tool_call_id for call in unanswered(self.messages)}
+        parts = last.parts if isinstance(last, ModelRequest) else ()
+        fresh = [part for part in parts if isinstance(part, ToolReturnPart) and part.tool_call_id in waiting]
+        return ModelRequest(parts=fresh) if fresh else None
 
     def _begin_response(self) -> None:
         self.partial.clear()
@@ -131,11 +139,6 @@ class Driver:
         spec = self._setup.registry.tools.get(event.part.tool_name)
         if not event.args_valid and (spec is None or spec.gated):
             self._toolset.step.failed = True
-
-
-def _resting(last: ModelMessage) -> bool:
-    """Whether a run ends with this message."""
-    return isinstance(last, ModelResponse) and not last.tool_calls
 
 
 def _paused(run: AgentRun[None, str | DeferredToolRequests]) -> DeferredToolRequests | None:

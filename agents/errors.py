@@ -18,9 +18,10 @@ AgentsError
     └── Unavailable         not now: a store or a model can't be reached
 """
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from toolsets.words import Words
+from toolsets.words import Locale, Words
 
 
 class AgentsError(Exception):
@@ -69,11 +70,24 @@ class Forbidden(Refusal):
 
 
 class Invalid(Refusal):
-    """The request's content can't be used. `problems` is a list of `{"field", "message"}`."""
+    """The request's content can't be used. `problems` is a list of `{"field", "message"}`; words in both languages
+    where they are ours.
+    """
 
-    def __init__(self, problems: list[dict[str, str]]) -> None:
-        super().__init__("; ".join(f"{problem['field']}: {problem['message']}" for problem in problems))
+    def __init__(self, problems: Sequence[Mapping[str, str | Words]]) -> None:
+        super().__init__("; ".join(f"{one['field']}: {one['message']}" for one in _in("en", problems)))
         self.problems = problems
+
+    def said(self, locale: Locale) -> list[dict[str, str]]:
+        """The problems for a person."""
+        return _in(locale, self.problems)
+
+
+def _in(locale: Locale, problems: Sequence[Mapping[str, str | Words]]) -> list[dict[str, str]]:
+    return [
+        {name: value.said(locale) if isinstance(value, Words) else value for name, value in problem.items()}
+        for problem in problems
+    ]
 
 
 class TurnInProgress(Refusal):

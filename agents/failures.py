@@ -35,4 +35,13 @@ def described(failure: BaseException, new_id: Callable[[], str], locale: Locale)
             code, words = "model_unavailable", FAILED["model_unavailable"]
         case _:
             code, words = "internal", FAILED["internal"]
-    return code, f"{code}: {words.said(locale)} ({reference})", reference
+    return code, _text(code, words, reference, locale), reference
+
+
+def described_again(code: str, reference: str, locale: Locale) -> str:
+    """The text of a failure that is stored with its turn."""
+    return _text(code, FAILED.get(code, FAILED["internal"]), reference, locale)
+
+
+def _text(code: str, words: Words, reference: str, locale: Locale) -> str:
+    return f"{code}: {words.said(locale)} ({reference})"

@@ -18,7 +18,8 @@ from pydantic_ai.messages import (
 
 from agents.errors import NewerHistory
 from stores.messages import SCHEMA_VERSION, Message, NewMessage
-from toolsets.arguments import NotAnObject, parse_object, repaired
+from toolsets.arguments import repaired
+from toolsets.json_text import NotAnObject, parse_object
 from toolsets.text import storable
 
 ONE = TypeAdapter[ModelMessage](ModelMessage)

@@ -18,8 +18,12 @@ from agents.undoing_in_chat import ask_undo, forget_undo, undo_confirmed
 from stores import conversations, turns
 from stores.conversations import Conversation
 from stores.turns import Turn
+from toolsets.words import Words
 
 TRIES = 3
+OTHER_ASSISTANT = Words("这个对话属于另一个助手", "isn't the assistant that this conversation is with")
+NO_ASSISTANT = Words("没有这个助手", "isn't the name of an assistant")
+NO_MESSAGE = Words("没有可以重新回答的消息", "finds no message to answer anew")
 
 
 class Opening:
@@ -73,13 +77,13 @@ class Opening:
         found = await conversations.lock(connection, person.user_id, request.conversation_id)
         if found is not None:
             if request.assistant and request.assistant != found.assistant:
-                raise Invalid([{"field": "assistant", "message": f"this conversation is with {found.assistant}"}])
+                raise Invalid([{"field": "assistant", "message": OTHER_ASSISTANT}])
             return found
         if request.trigger == "regenerate-message":
             raise NotFound
         name = request.assistant or self._setup.default_assistant
         if name not in self._setup.registry.assistants:
-            raise Invalid([{"field": "assistant", "message": f"there is no assistant called {name!r}"}])
+            raise Invalid([{"field": "assistant", "message": NO_ASSISTANT}])
         self._may_use(person, name)
         now = self._setup.clock()
         made = Conversation(
@@ -124,7 +128,7 @@ class Opening:
         recent = await turns.latest(connection, user_id, conversation_id, 20)
         last = next((turn for turn in recent if turn.kind == "agent"), None)
         if last is None:
-            raise Invalid([{"field": "trigger", "message": "there is no message to answer anew"}])
+            raise Invalid([{"field": "trigger", "message": NO_MESSAGE}])
         turn = await insert(connection, setup, fresh, again=last)
         for one in recent:
             if one.id == last.id:

@@ -3,7 +3,7 @@
 from base64 import b64decode, urlsafe_b64encode
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from agents.chunks import UiMessage
 from agents.errors import Invalid, NotFound
@@ -17,8 +17,9 @@ from stores.approvals import Approval, Question
 from stores.conversations import Conversation
 from stores.messages import Message
 from stores.turns import Turn
+from toolsets.words import Words
 
-NO_CURSOR = {"field": "cursor", "message": "isn't one that a list gave out"}
+NO_CURSOR = {"field": "cursor", "message": Words("不是列表给出的位置", "isn't one that a list gave out")}
 Page = tuple[list[dict[str, Any]], str | None]
 
 
@@ -171,9 +172,16 @@ class _Thread:
         return [person, assistant]
 
 
-def _by_turn(rows: Sequence[Any]) -> dict[str, list[Any]]:
-    """Rows of any of the stores' types that have a turn, by it."""
-    found: dict[str, list[Any]] = {}
+class _OfTurn(Protocol):
+    @property
+    def turn_id(self) -> str: ...
+
+
+R = TypeVar("R", bound=_OfTurn)
+
+
+def _by_turn(rows: Sequence[R]) -> dict[str, list[R]]:
+    found: dict[str, list[R]] = {}
     for row in rows:
         found.setdefault(row.turn_id, []).append(row)
     return found

@@ -1,6 +1,6 @@
 """Edited arguments and skipped rows: a fresh proposal, never a guess at what the person meant."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -18,8 +18,13 @@ from toolsets.cards import Card
 from toolsets.errors import ArgumentsError, DomainError
 from toolsets.gate import Actor, Draws, GateCall, Proposal, card_as_json
 from toolsets.gate.calls import Ran
+from toolsets.registry import ToolSpec
 from toolsets.words import Locale, Words
 
+NO_TOOL = Words("这个工具已经不在了", "belong to a tool that isn't there any more")
+NOT_OPTIONAL = Words("只能略过标为可选的行", "names a row that can't be left out")
+NOT_BOTH = Words("不能和新的参数一起给", "can't be given together with new arguments")
+OTHERS_MOVE = Words("略过这些行会改变其他行", "would change other rows")
 NO_LONGER = Words("前面的修改之后，这一项行不通了。", "After the change before it, this one would not work any more.")
 
 
@@ -78,10 +83,10 @@ class _Revision:
     async def of(self, approval: Approval, decision: Decision) -> Revised:
         spec = self._setup.registry.tools.get(approval.tool)
         if spec is None:
-            raise Invalid([{"field": "arguments", "message": f"the tool {approval.tool} isn't there any more"}])
+            raise Invalid([{"field": "arguments", "message": NO_TOOL}])
         arguments = approval.arguments
         if decision.arguments is not None:
-            arguments = self._normalized(spec.arguments.normalized, decision.arguments)
+            arguments = self._normalized(spec, decision.arguments)
         proposal = await self._proposed(approval, arguments, self._before(approval), decision)
         if decision.skip:
             self._check_rest(approval, proposal, decision)
@@ -93,9 +98,9 @@ class _Revision:
             only=decision.arguments is not None and not decision.execute,
         )
 
-    def _normalized(self, normalize: Any, arguments: Any) -> dict[str, Any]:
+    def _normalized(self, spec: ToolSpec, arguments: Mapping[str, Any]) -> dict[str, Any]:
         try:
-            return normalize(dict(arguments))
+            return spec.arguments.normalized(dict(arguments))
         except ArgumentsError as error:
             raise Invalid(
                 [{"field": f"arguments.{one['field']}", "message": one["message"]} for one in error.problems]
@@ -104,7 +109,7 @@ class _Revision:
     def _before(self, approval: Approval) -> list[Proposal]:
         return [self._stored(one) for one in self._siblings if one.position < approval.position]
 
-    def _call(self, approval: Approval, arguments: Any) -> GateCall:
+    def _call(self, approval: Approval, arguments: Mapping[str, Any]) -> GateCall:
         spec = self._setup.registry.tools[approval.tool]
         return GateCall(
             id=approval.tool_call_id, spec=spec, pack=self._setup.registry.packs[spec.pack], arguments=arguments
@@ -123,7 +128,7 @@ class _Revision:
         )
 
     async def _proposed(
-        self, approval: Approval, arguments: Any, before: Sequence[Proposal], decision: Decision
+        self, approval: Approval, arguments: Mapping[str, Any], before: Sequence[Proposal], decision: Decision
     ) -> Proposal:
         same = decision.arguments is None
         skip = self._skipped(approval, decision.skip)
@@ -134,14 +139,14 @@ class _Revision:
             )
         except DomainError as error:
             field = "skip" if same else "arguments"
-            raise Invalid([{"field": field, "message": error.words.said(self._actor.locale)}]) from error
+            raise Invalid([{"field": field, "message": error.words}]) from error
 
     def _skipped(self, approval: Approval, skip: Sequence[str]) -> frozenset[str]:
         """The rows to leave out, with those that can't be without them. Raises Invalid."""
         rows = {row["row_id"]: row for row in approval.card["rows"]}
         for row_id in skip:
             if row_id not in rows or not rows[row_id]["optional"]:
-                raise Invalid([{"field": "skip", "message": f"{row_id} is no row that can be left out"}])
+                raise Invalid([{"field": "skip", "message": NOT_OPTIONAL}])
         gone = set(skip)
         while more := {key for key, row in rows.items() if key not in gone and gone & set(row["depends_on"])}:
             gone |= more
@@ -150,12 +155,12 @@ class _Revision:
     def _check_rest(self, approval: Approval, proposal: Proposal, decision: Decision) -> None:
         """Exactly the approved rows less the skipped ones, or nothing."""
         if decision.arguments is not None:
-            raise Invalid([{"field": "skip", "message": "can't be given together with new arguments"}])
+            raise Invalid([{"field": "skip", "message": NOT_BOTH}])
         gone = {index for row in approval.card["rows"] if row["row_id"] in proposal.skip for index in row["changes"]}
         kept = [change for index, change in enumerate(load_changes(approval.changes)) if index not in gone]
         wanted = normal_form(kept, call=approval.draws["call"])
         if wanted.digest != proposal.ran.normal.digest:
-            raise Invalid([{"field": "skip", "message": "leaving these rows out would change others"}])
+            raise Invalid([{"field": "skip", "message": OTHERS_MOVE}])
 
     def _version(self, approval: Approval, proposal: Proposal, skip: Sequence[str]) -> Approval:
         first = approval.card["rows"][0]["n"] if approval.card["rows"] else 1

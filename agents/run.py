@@ -134,7 +134,7 @@ class TurnRun:
             approvals = self._budget.calls.approvals
             texts = [await self._ending.tool_is_gone(call, approvals.get(call.tool_call_id)) for call in lost]
             request = ModelRequest(parts=[told(call, text) for call, text in zip(lost, texts, strict=True)])
-            await driver.checkpoint([*driver.messages, request])
+            await driver.commit(request)
             for call, text in zip(lost, texts, strict=True):
                 await self._show.not_called(call.tool_call_id, text)
         return answers(memoir, [call for call in calls if call not in lost])

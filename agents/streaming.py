@@ -3,9 +3,11 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from agents.chunks import DONE, encoded
+from agents.failures import described_again
 from agents.reading import Reading
 from agents.setup import Setup
 from agents.wire import NEVER, locale_of
@@ -108,14 +110,15 @@ async def _polled(setup: Setup, reading: Reading, turn: Turn) -> AsyncIterator[l
     idle = 0
     while True:
         async with setup.database.read() as connection:
-            now = await turns.get(connection, turn.user_id, turn.id) or turn
+            found = await turns.get(connection, turn.user_id, turn.id)
+        now = found or replace(turn, status="cancelled")  # its conversation was deleted
         chunks = [encoded(chunk) for chunk in await reading.chunks(now)]
         if now.status == "running" and chunks[-1] == STEP_END:
             del chunks[-1]  # the step isn't over: what its calls return comes before its end
         fresh = [*_changed(told, chunks), *chunks[len(told) :]]
         told = chunks
         if now.status != "running":
-            fresh += ['{"type":"finish"}', DONE]
+            fresh += [*(encoded(chunk) for chunk in _ending(now)), DONE]
         idle = 0 if fresh else idle + 1
         if fresh or idle % BEATS == 0:
             yield [Event(id=last + offset, data=chunk) for offset, chunk in enumerate(fresh, start=1)]
@@ -123,6 +126,18 @@ async def _polled(setup: Setup, reading: Reading, turn: Turn) -> AsyncIterator[l
         if now.status != "running":
             return
         await asyncio.sleep(POLL_S)
+
+
+def _ending(turn: Turn) -> list[dict[str, Any]]:
+    match turn.status:
+        case "failed":
+            code, reference = turn.error_code or "internal", turn.error_reference or ""
+            text = described_again(code, reference, locale_of(turn))
+            return [{"type": "error", "errorText": text}, {"type": "finish", "finishReason": "error"}]
+        case "cancelled":
+            return [{"type": "abort", "reason": "cancelled"}, {"type": "finish"}]
+        case _:
+            return [{"type": "finish"}]
 
 
 def _changed(told: Sequence[str], chunks: Sequence[str]) -> list[str]:

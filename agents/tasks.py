@@ -10,6 +10,7 @@ from agents.closing import close_waiting
 from agents.reading import Reading
 from agents.run import TurnRun
 from agents.setup import Setup
+from agents.unbroken import unbroken
 from stores import conversations, turns
 from stores.errors import LeaseLost
 from stores.turns import Turn
@@ -86,21 +87,26 @@ class Tasks:
 
     async def _renew(self, run: TurnRun) -> None:
         """Keep the lease; see a cancel that another process asked for."""
-        task = asyncio.current_task()
-        assert task is not None
         while True:
             await asyncio.sleep(self._setup.limits.lease_s / 3)
             try:
-                async with self._setup.database.write() as connection:
-                    lease = self._setup.database.now(self._setup.limits.lease_s)
-                    await turns.change(connection, run.turn.id, run.epoch, lease_until=lease)
-                    now = await turns.get(connection, run.turn.user_id, run.turn.id)
+                now = await unbroken(self._renewed(run))
             except LeaseLost:
                 self._interrupt(run, cancelled=False)
                 return
+            except SQLAlchemyError as error:
+                # A long write holds the row, or the database is away for a moment: the next renewal tries again.
+                log.warning("the lease of turn %s was not renewed: %s", run.turn.id, type(error).__name__)
+                continue
             if now is None or now.cancel_requested_at is not None:
                 self._interrupt(run, cancelled=True)
                 return
+
+    async def _renewed(self, run: TurnRun) -> Turn | None:
+        async with self._setup.database.write() as connection:
+            lease = self._setup.database.now(self._setup.limits.lease_s)
+            await turns.change(connection, run.turn.id, run.epoch, lease_until=lease)
+            return await turns.get(connection, run.turn.user_id, run.turn.id)
 
     def _interrupt(self, run: TurnRun, *, cancelled: bool) -> None:
         _, task = self._running.get(run.turn.id, (None, None))

@@ -4,7 +4,7 @@ from typing import Any
 
 from stores.approvals import Approval, Question
 from stores.ledger import MadeChange
-from stores.shapes import Used
+from stores.shapes import StoredVersion, Used
 from stores.turns import Turn
 from toolsets.gate import rows_in, summary_in
 from toolsets.registry import Registry
@@ -58,8 +58,13 @@ def whole_approval(approval: Approval, registry: Registry, locale: Locale) -> di
         "turn_id": approval.turn_id,
         "origin": approval.origin,
         "skip": approval.skip or [],
-        "versions": [{**one, "rows": rows_in(one["card"], locale), "card": None} for one in approval.versions or []],
+        "versions": [_earlier(one, locale) for one in approval.versions or []],
     }
+
+
+def _earlier(version: StoredVersion, locale: Locale) -> dict[str, Any]:
+    shown = {key: version[key] for key in ("version", "arguments", "edited_by", "at")}
+    return {**shown, "rows": rows_in(version["card"], locale)}
 
 
 def _outcome(approval: Approval, locale: Locale) -> dict[str, Any] | None:

@@ -2,7 +2,7 @@
 
 import json
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -10,6 +10,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
+from starlette.routing import BaseRoute, Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from agents.requests import Person
@@ -20,6 +21,7 @@ from toolsets.words import Locale
 
 log = logging.getLogger("placet.gateway")
 
+METHODS = ("DELETE", "GET", "PATCH", "POST", "PUT")
 PERSON_KEY = "placet_person"
 """Where in a request's scope its person is, once admitted."""
 REFERENCE_KEY = "placet_reference"
@@ -90,12 +92,23 @@ def add_error_answers(app: FastAPI) -> None:
 
     async def of_framework(request: Request, error: Exception) -> AsciiJson:
         assert isinstance(error, HTTPException)
-        return error_answer(shape_of_status(error.status_code), request.scope, headers=error.headers)
+        headers = {"Allow": ", ".join(_methods_of(request))} if error.status_code == 405 else error.headers
+        return error_answer(shape_of_status(error.status_code), request.scope, headers=headers)
 
     for kind in TABLE:
         app.add_exception_handler(kind, known)
     app.add_exception_handler(RequestValidationError, unprocessable)
     app.add_exception_handler(HTTPException, of_framework)
+
+
+def _methods_of(request: Request) -> list[str]:
+    """Every method that the address takes: several routes may share one."""
+    routes: Sequence[BaseRoute] = request.app.routes
+    return [
+        method
+        for method in METHODS
+        if any(route.matches({**request.scope, "method": method})[0] is Match.FULL for route in routes)
+    ]
 
 
 class ErrorBoundary:

@@ -1,6 +1,6 @@
 """Approvals over HTTP: what waits, and what the person says to it."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 
@@ -8,31 +8,18 @@ from agents.requests import Decision
 from gateway.admission import Admitted
 from gateway.answers import AsciiJson
 from gateway.body import StrictRoute
+from gateway.contents import Approval, Approvals, Status
 from gateway.ids import ClientId, PathId
 from gateway.pages import Cursor, Limit, page
-from gateway.responses import ERRORS, Approval, Approvals
+from gateway.responses import ERRORS, holding, holding_or_stream
 from gateway.schemas import DecisionBody, DecisionsBody
 from gateway.state import GatewayState
 from gateway.turns import Sdk, check_room, stream_or
 
 router = APIRouter(prefix="/api/approvals", tags=["approvals"], route_class=StrictRoute, responses=ERRORS)
 
-Status = Literal[
-    "pending",
-    "approved",
-    "denied",
-    "expired",
-    "superseded",
-    "cancelled",
-    "executing",
-    "executed",
-    "failed",
-    "stale",
-    "unknown",
-]
 
-
-@router.get("", response_class=AsciiJson, responses={200: {"model": Approvals}})
+@router.get("", response_class=AsciiJson, responses=holding(Approvals))
 async def list_approvals(
     gateway: GatewayState,
     person: Admitted,
@@ -48,7 +35,7 @@ async def list_approvals(
     return page(items, following)
 
 
-@router.post("/decisions", response_class=AsciiJson, responses={200: {"model": Approvals}})
+@router.post("/decisions", response_class=AsciiJson, responses=holding_or_stream(Approvals))
 async def decide_several(
     body: DecisionsBody, gateway: GatewayState, person: Admitted, request: Request, sdk: Sdk = 6
 ) -> Response:
@@ -61,13 +48,13 @@ async def decide_several(
     return await stream_or(gateway, person, request, turn_id, sdk, {"items": approvals, "next": None})
 
 
-@router.get("/{approval_id}", response_class=AsciiJson, responses={200: {"model": Approval}})
+@router.get("/{approval_id}", response_class=AsciiJson, responses=holding(Approval))
 async def get_approval(approval_id: PathId, gateway: GatewayState, person: Admitted) -> Response:
     """One approval with all that its card shows."""
     return AsciiJson(await gateway.runtime.approval(person, approval_id))
 
 
-@router.post("/{approval_id}/decision", response_class=AsciiJson, responses={200: {"model": Approval}})
+@router.post("/{approval_id}/decision", response_class=AsciiJson, responses=holding_or_stream(Approval))
 async def decide(
     approval_id: PathId, body: DecisionBody, gateway: GatewayState, person: Admitted, request: Request, sdk: Sdk = 6
 ) -> Response:

@@ -11,7 +11,8 @@ from gateway.admission import Admitted
 from gateway.answers import AsciiJson
 from gateway.auth import OPERATOR
 from gateway.body import StrictRoute, visible
-from gateway.responses import ERRORS
+from gateway.contents import Assistants, Selection, Toolsets
+from gateway.responses import ERRORS, holding
 from gateway.selection import select
 from gateway.state import Gateway, GatewayState
 from gateway.votes import MESSAGE_CHARACTERS
@@ -23,14 +24,14 @@ from toolsets.words import Locale
 router = APIRouter(prefix="/api", tags=["assistants"], route_class=StrictRoute, responses=ERRORS)
 
 
-@router.get("/assistants", response_class=AsciiJson)
+@router.get("/assistants", response_class=AsciiJson, responses=holding(Assistants))
 async def list_assistants(gateway: GatewayState, person: Admitted) -> Response:
     """The assistants that the person may talk to."""
     items = [_assistant(one, person.locale) for one in allowed(gateway.runtime.registry, person)]
     return AsciiJson({"items": items, "next": None})
 
 
-@router.get("/toolsets", response_class=AsciiJson)
+@router.get("/toolsets", response_class=AsciiJson, responses=holding(Toolsets))
 async def list_toolsets(gateway: GatewayState, person: Admitted) -> Response:
     """Every toolset of the person's assistants, with its tools, their effects and schemas."""
     registry = gateway.runtime.registry
@@ -39,7 +40,7 @@ async def list_toolsets(gateway: GatewayState, person: Admitted) -> Response:
     return AsciiJson({"items": items, "next": None})
 
 
-@router.get("/toolsets/selection", response_class=AsciiJson)
+@router.get("/toolsets/selection", response_class=AsciiJson, responses=holding(Selection))
 async def explain_selection(
     gateway: GatewayState,
     person: Admitted,

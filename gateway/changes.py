@@ -7,15 +7,16 @@ from fastapi import APIRouter, Query, Response
 from gateway.admission import Admitted
 from gateway.answers import AsciiJson
 from gateway.body import StrictRoute
+from gateway.contents import Change, Changes
 from gateway.ids import ClientId, PathId
 from gateway.pages import Cursor, Limit, page
-from gateway.responses import ERRORS, Change, Changes
+from gateway.responses import ERRORS, holding
 from gateway.state import GatewayState
 
 router = APIRouter(prefix="/api/changes", tags=["changes"], route_class=StrictRoute, responses=ERRORS)
 
 
-@router.get("", response_class=AsciiJson, responses={200: {"model": Changes}})
+@router.get("", response_class=AsciiJson, responses=holding(Changes))
 async def list_changes(
     gateway: GatewayState,
     person: Admitted,
@@ -28,7 +29,7 @@ async def list_changes(
     return page(items, following)
 
 
-@router.post("/{change_id}/revert", response_class=AsciiJson, responses={200: {"model": Change}})
+@router.post("/{change_id}/revert", response_class=AsciiJson, responses=holding(Change))
 async def revert(change_id: PathId, gateway: GatewayState, person: Admitted) -> Response:
     """Undo a change, if the rows are still as it left them."""
     return AsciiJson(await gateway.runtime.revert(person, change_id))

@@ -11,8 +11,9 @@ from fastapi import APIRouter, Header, Request, Response
 from gateway.admission import Admitted
 from gateway.answers import AsciiJson
 from gateway.body import StrictRoute
+from gateway.contents import CancelledTurn, TurnResult
 from gateway.ids import ClientId, PathId
-from gateway.responses import ERRORS, NO_OPEN_TURN, STREAM, CancelledTurn, TurnResult
+from gateway.responses import ERRORS, NO_OPEN_TURN, STREAM, holding, holding_or_stream
 from gateway.schemas import TurnBody
 from gateway.state import GatewayState
 from gateway.turns import Sdk, event_stream, follow, open_turn, regenerate, wants_json, whole
@@ -33,7 +34,7 @@ async def stream(
     return follow(gateway, person, opened, sdk)
 
 
-@router.post("", response_class=AsciiJson, responses={200: {"model": TurnResult}})
+@router.post("", response_class=AsciiJson, responses=holding(TurnResult))
 async def say(
     body: TurnBody, gateway: GatewayState, person: Admitted, idempotency_key: IdempotencyKey = None
 ) -> Response:
@@ -54,14 +55,14 @@ async def rejoin(
     return event_stream(gateway, person, batches, sdk, conversation_id)
 
 
-@router.post("/{conversation_id}/cancel", response_class=AsciiJson, responses={200: {"model": CancelledTurn}})
+@router.post("/{conversation_id}/cancel", response_class=AsciiJson, responses=holding(CancelledTurn))
 async def cancel(conversation_id: PathId, gateway: GatewayState, person: Admitted) -> Response:
     """Stop the running turn, or retire what is pending; says what was applied before."""
     cancelled = await gateway.runtime.cancel(person, conversation_id)
     return AsciiJson({"conversation_id": conversation_id, **asdict(cancelled)})
 
 
-@router.post("/{conversation_id}/regenerate", response_class=Response, responses=STREAM)
+@router.post("/{conversation_id}/regenerate", response_class=Response, responses=holding_or_stream(TurnResult))
 async def answer_anew(
     conversation_id: PathId,
     gateway: GatewayState,

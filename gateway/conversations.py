@@ -7,16 +7,17 @@ from fastapi import APIRouter, Query, Response
 from gateway.admission import Admitted
 from gateway.answers import AsciiJson
 from gateway.body import StrictRoute, visible
+from gateway.contents import Conversations, WholeConversation
 from gateway.ids import PathId
 from gateway.pages import Cursor, Limit, page
-from gateway.responses import EMPTY, ERRORS, Conversation, Conversations, WholeConversation
+from gateway.responses import EMPTY, ERRORS, holding
 from gateway.schemas import ConversationBody
 from gateway.state import GatewayState
 
 router = APIRouter(prefix="/api/conversations", tags=["conversations"], route_class=StrictRoute, responses=ERRORS)
 
 
-@router.get("", response_class=AsciiJson, responses={200: {"model": Conversations}})
+@router.get("", response_class=AsciiJson, responses=holding(Conversations))
 async def list_conversations(
     gateway: GatewayState,
     person: Admitted,
@@ -32,13 +33,13 @@ async def list_conversations(
     return page(items, following)
 
 
-@router.get("/{conversation_id}", response_class=AsciiJson, responses={200: {"model": WholeConversation}})
+@router.get("/{conversation_id}", response_class=AsciiJson, responses=holding(WholeConversation))
 async def get_conversation(conversation_id: PathId, gateway: GatewayState, person: Admitted) -> Response:
     """The conversation with its UI messages; those of the open turn come by its stream."""
     return AsciiJson(await gateway.runtime.conversation(person, conversation_id))
 
 
-@router.patch("/{conversation_id}", response_class=AsciiJson, responses={200: {"model": Conversation}})
+@router.patch("/{conversation_id}", response_class=AsciiJson, responses=holding(WholeConversation))
 async def update_conversation(
     conversation_id: PathId, body: ConversationBody, gateway: GatewayState, person: Admitted
 ) -> Response:
@@ -55,7 +56,7 @@ async def delete_conversation(conversation_id: PathId, gateway: GatewayState, pe
     return Response(status_code=204)
 
 
-@router.get("/{conversation_id}/export", response_class=AsciiJson, responses={200: {"model": WholeConversation}})
+@router.get("/{conversation_id}/export", response_class=AsciiJson, responses=holding(WholeConversation))
 async def export_conversation(conversation_id: PathId, gateway: GatewayState, person: Admitted) -> Response:
     """The conversation as a file."""
     whole = await gateway.runtime.conversation(person, conversation_id)

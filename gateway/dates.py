@@ -1,17 +1,29 @@
 """Ranges of days in queries."""
 
+import re
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Annotated
 
 from annotated_types import Ge, Le
 from fastapi import Depends, Query
+from pydantic import BeforeValidator
 
 from gateway.errors import Unprocessable
-from gateway.problems import Problem
+from gateway.problems import Problem, Wrong
 from toolsets.words import Words
 
-Day = Annotated[date, Ge(date(1970, 1, 1)), Le(date(9000, 1, 1))]
+NO_DATE = Words(zh="必须是日期（年-月-日）", en="must be a date (YYYY-MM-DD)")
+
+
+def _written(value: object) -> object:
+    # Pydantic would read a bare number as seconds since 1970.
+    if isinstance(value, str) and not re.fullmatch(r"\d{4}-\d{2}-\d{2}", value, re.ASCII):
+        raise Wrong(NO_DATE)
+    return value
+
+
+Day = Annotated[date, BeforeValidator(_written), Ge(date(1970, 1, 1)), Le(date(9000, 1, 1))]
 MOST_DAYS = 366
 ORDER = Words(
     zh=f"结束日期不能早于开始日期，最多 {MOST_DAYS} 天", en=f"must not be before `from`, {MOST_DAYS} days at most"

@@ -165,7 +165,7 @@ TABLE: Mapping[type[Exception], Shape] = {
     ),
     Unprocessable: INVALID,
     refusals.Invalid: Shape(
-        status=422, code="invalid", words=INVALID.words, details=lambda error, locale: error.problems
+        status=422, code="invalid", words=INVALID.words, details=lambda error, locale: error.said(locale)
     ),
     RateLimited: Shape(
         status=429,

@@ -6,24 +6,26 @@ import logging
 from fastapi import APIRouter, Request, Response
 
 from gateway.answers import AsciiJson, error_answer
+from gateway.contents import Alive, ErrorAnswer, Ready
 from gateway.errors import UNAVAILABLE
-from gateway.responses import ErrorAnswer
+from gateway.responses import Responses, holding
 from gateway.state import Check, GatewayState
 
 log = logging.getLogger("placet.gateway")
 
 CHECK_S = 3.0
+NOT_READY: Responses = {503: {"model": ErrorAnswer, "description": "Not ready"}}
 
 router = APIRouter(tags=["health"])
 
 
-@router.get("/healthz", response_class=AsciiJson)
+@router.get("/healthz", response_class=AsciiJson, responses=holding(Alive))
 async def healthz() -> Response:
     """The process answers."""
     return AsciiJson({"status": "ok"})
 
 
-@router.get("/readyz", response_class=AsciiJson, responses={503: {"model": ErrorAnswer, "description": "Not ready"}})
+@router.get("/readyz", response_class=AsciiJson, responses=holding(Ready) | NOT_READY)
 async def readyz(request: Request, gateway: GatewayState) -> Response:
     """What the server needs is there: the database, its migrations, and Redis where one is set."""
     names = list(gateway.checks)

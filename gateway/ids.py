@@ -41,5 +41,5 @@ def _known(value: str) -> str:
 
 ClientId = Annotated[str, Field(min_length=1, max_length=ID_CHARACTERS), AfterValidator(_sane)]
 """An id in a body or a query."""
-PathId = Annotated[str, Path(max_length=10_000), AfterValidator(_known)]
+PathId = Annotated[str, Path(json_schema_extra={"minLength": 1, "maxLength": ID_CHARACTERS}), AfterValidator(_known)]
 """An id in a path: one that can't exist is answered like one that doesn't."""

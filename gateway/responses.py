@@ -1,103 +1,12 @@
-"""What answers look like, for OpenAPI. Bodies are made by the runtime; these describe them and don't rebuild them."""
+"""Which answers a route can give, for OpenAPI."""
 
-from typing import Any, Literal
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
+
+from gateway.contents import ErrorAnswer
 
 Responses = dict[int | str, dict[str, Any]]
-
-
-class Answer(BaseModel):
-    """Fields may be added."""
-
-    model_config = ConfigDict(extra="allow")
-
-
-class ErrorContent(Answer):
-    code: str
-    message: str
-    reference: str | None = None
-    details: Any = None
-
-
-class ErrorAnswer(Answer):
-    error: ErrorContent
-
-
-class Approval(Answer):
-    """As `data-approval`, with where it belongs and its earlier versions."""
-
-    approval_id: str
-    version: int
-    tool: str
-    short_name: str
-    status: str
-    rows: list[dict[str, Any]]
-    arguments: dict[str, Any]
-    conversation_id: str
-    turn_id: str
-
-
-class Change(Answer):
-    id: str
-    tool: str
-    rows: list[dict[str, Any]]
-    at: str
-    reverted_by: str | None
-
-
-class Conversation(Answer):
-    id: str
-    assistant: str
-    title: str | None
-    archived: bool
-    status: Literal["idle", "running", "waiting"]
-
-
-class WholeConversation(Conversation):
-    messages: list[dict[str, Any]]
-    open_turn_id: str | None
-
-
-class Approvals(Answer):
-    items: list[Approval]
-    next: str | None
-
-
-class Changes(Answer):
-    items: list[Change]
-    next: str | None
-
-
-class Conversations(Answer):
-    items: list[Conversation]
-    next: str | None
-
-
-class TurnResult(Answer):
-    conversation_id: str
-    turn_id: str
-    status: str
-    text: str
-    parts: list[dict[str, Any]]
-    approvals: list[dict[str, Any]]
-    question: dict[str, Any] | None
-    usage: dict[str, Any] | None
-
-
-class CancelledTurn(Answer):
-    conversation_id: str
-    turn_id: str | None
-    status: str
-    applied: list[dict[str, Any]]
-
-
-class AnsweredQuestion(Answer):
-    question_id: str
-    conversation_id: str
-    turn_id: str
-    status: Literal["answered"]
-
 
 ERROR_WORDS = {
     400: "The request is no HTTP that can be read.",
@@ -114,12 +23,21 @@ ERROR_WORDS = {
     500: "`internal`, with a reference",
     503: "`unavailable`",
 }
+TEXT = {"text/plain": {"schema": {"type": "string"}}}
+"""What the server itself says of what is no HTTP."""
 ERRORS: Responses = {status: {"model": ErrorAnswer, "description": words} for status, words in ERROR_WORDS.items()}
-STREAM: Responses = {
-    200: {
-        "description": "The AI SDK's UI message stream",
-        "content": {"text/event-stream": {"schema": {"type": "string"}}, "application/json": {"schema": {}}},
-    }
-}
+ERRORS[400] |= {"content": TEXT}
+EVENTS = {"text/event-stream": {"schema": {"type": "string"}}}
+STREAM: Responses = {200: {"description": "The AI SDK's UI message stream", "content": EVENTS}}
 NO_OPEN_TURN: Responses = {204: {"description": "No turn is open"}}
 EMPTY: Responses = {204: {"description": "Done"}}
+
+
+def holding(model: type[BaseModel]) -> Responses:
+    """An answer with this content."""
+    return {200: {"model": model}}
+
+
+def holding_or_stream(model: type[BaseModel]) -> Responses:
+    """An answer with this content, or the stream of the turn that goes on for who accepts streams."""
+    return {200: {"model": model, "content": EVENTS}}

@@ -9,21 +9,22 @@ from gateway.admission import Admitted, admit
 from gateway.answers import AsciiJson
 from gateway.auth import COOKIE, bearer_token
 from gateway.body import StrictRoute
+from gateway.contents import Session
 from gateway.errors import Unauthenticated
-from gateway.responses import EMPTY, ERRORS
+from gateway.responses import EMPTY, ERRORS, holding
 from gateway.state import GatewayState
 
 router = APIRouter(prefix="/api/session", tags=["session"], responses=ERRORS)
 personal = APIRouter(prefix="/api/session", tags=["session"], route_class=StrictRoute, responses=ERRORS)
 
 
-@personal.get("", response_class=AsciiJson)
+@personal.get("", response_class=AsciiJson, responses=holding(Session))
 async def who_am_i(gateway: GatewayState, person: Admitted) -> Response:
     """Who is signed in."""
     return AsciiJson(_described(person, local=gateway.local))
 
 
-@router.post("", response_class=AsciiJson)
+@router.post("", response_class=AsciiJson, responses=holding(Session))
 async def sign_in(gateway: GatewayState, request: Request) -> Response:
     """Trade a bearer token for a cookie of the same life. In local mode there is nothing to trade."""
     token = bearer_token(request.headers.get("authorization"))

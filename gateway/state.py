@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
 
-from agents.runtime import Runtime
 from fastapi import Depends, FastAPI, Request
 
+from agents.runtime import Runtime
 from gateway.admission import Admission, guard
 from gateway.limits import Limits
 from gateway.sse import OpenStreams

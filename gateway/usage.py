@@ -8,8 +8,9 @@ from fastapi import APIRouter, Response
 from gateway.admission import Admitted
 from gateway.answers import AsciiJson
 from gateway.body import StrictRoute
+from gateway.contents import Usage
 from gateway.dates import DaysQuery
-from gateway.responses import ERRORS
+from gateway.responses import ERRORS, holding
 from gateway.state import GatewayState
 from stores.usage import DayUsage, per_day
 
@@ -19,7 +20,7 @@ DAYS = 29
 """How far back one looks without saying."""
 
 
-@router.get("", response_class=AsciiJson)
+@router.get("", response_class=AsciiJson, responses=holding(Usage))
 async def get_usage(gateway: GatewayState, person: Admitted, days: DaysQuery) -> Response:
     """Totals per day (UTC), oldest first; the last 30 days unless `from` and `to` say otherwise."""
     first, last = days.around(gateway.clock().date(), before=DAYS, after=0)

@@ -101,7 +101,7 @@ def build_registry(packs: Sequence[Pack]) -> Registry:
 
 def _take(into: dict[str, T], name: str, value: T, kind: str) -> None:
     if name in into:
-        raise RegistrationError(f"two packs bring a {kind} called {name!r}")
+        raise RegistrationError(f"the {kind} {name!r} is brought twice")
     into[name] = value
 
 
@@ -109,7 +109,7 @@ def prepare(declaration: ToolDeclaration, toolset: str, pack: str) -> ToolSpec:
     """A tool's schema, validator and definition, made once."""
     if not PROVIDER_NAME.fullmatch(declaration.name):
         raise RegistrationError(f"tool name {declaration.name!r} isn't accepted by every provider")
-    tool = Tool(_described(declaration), takes_ctx=True, name=declaration.name, sequential=True)
+    tool = Tool(stand_in(declaration), takes_ctx=True, name=declaration.name, sequential=True)
     schema = tool.function_schema
     if schema.single_arg_name is not None:
         raise RegistrationError(f"tool {declaration.name!r}: spell out the fields of its only parameter")
@@ -126,8 +126,11 @@ def prepare(declaration: ToolDeclaration, toolset: str, pack: str) -> ToolSpec:
     )
 
 
-def _described(declaration: ToolDeclaration) -> Callable[..., Awaitable[Any]]:
-    """A stand-in with the tool's signature (deps left out), from which PydanticAI reads schema and description."""
+def stand_in(declaration: ToolDeclaration) -> Callable[..., Awaitable[Any]]:
+    """A function with the tool's signature (deps left out), from which PydanticAI reads schema and description.
+
+    Called, it raises RegistrationError: only the gate calls a tool.
+    """
     function = declaration.function
     parameters = list(signature(function).parameters.values())
     hints = get_type_hints(function, include_extras=True)
@@ -139,11 +142,11 @@ def _described(declaration: ToolDeclaration) -> Callable[..., Awaitable[Any]]:
 
     first = Parameter("ctx", Parameter.POSITIONAL_OR_KEYWORD, annotation=RunContext[Any])
     rest = [one.replace(annotation=hints[one.name]) for one in parameters[1:]]
-    # The stand-in pretends to be the tool: PydanticAI reads these attributes and nothing else.
-    stand_in: Any = only_through_the_gate
-    stand_in.__signature__ = signature(function).replace(parameters=[first, *rest])
-    stand_in.__annotations__ = {"ctx": RunContext[Any], **{one.name: one.annotation for one in rest}, "return": Any}
-    stand_in.__doc__ = function.__doc__
-    stand_in.__name__ = declaration.name
-    stand_in.__qualname__ = declaration.name
+    # It pretends to be the tool: PydanticAI reads these attributes and nothing else.
+    pretended: Any = only_through_the_gate
+    pretended.__signature__ = signature(function).replace(parameters=[first, *rest])
+    pretended.__annotations__ = {"ctx": RunContext[Any], **{one.name: one.annotation for one in rest}, "return": Any}
+    pretended.__doc__ = function.__doc__
+    pretended.__name__ = declaration.name
+    pretended.__qualname__ = declaration.name
     return only_through_the_gate

@@ -46,8 +46,8 @@ class ToolDeclaration:
 
     name: str
     function: ToolFunction
-    effect: Effect
     title: Words
+    effect: Effect = Effect.WRITE
     card: CardMaker | None = None
     always_confirm: bool = False
     """Never covered by a standing approval, nor by a bare "yes" in chat."""

@@ -26,4 +26,4 @@ async def show(pack: PathId, name: PathId, request: Request, gateway: GatewaySta
         async with gateway.runtime.reading_deps(person) as deps:
             return AsciiJson(await view(deps, parameters))
     except DomainError as error:
-        raise Invalid([{"field": "query", "message": error.words.said(person.locale)}]) from error
+        raise Invalid([{"field": "query", "message": error.words}]) from error

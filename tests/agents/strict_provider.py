@@ -6,6 +6,7 @@ model = ScriptedModel([
 ])
 """
 
+import asyncio
 import copy
 import itertools
 import json
@@ -58,8 +59,18 @@ class Cut:
     error: Exception
 
 
+@dataclass(frozen=True, kw_only=True)
+class Held:
+    """The provider stands still after some pieces, until a test lets it `go`."""
+
+    pieces: int
+    reply: tuple["Said | Called", ...]
+    reached: asyncio.Event = field(default_factory=asyncio.Event)
+    go: asyncio.Event = field(default_factory=asyncio.Event)
+
+
 Part = Said | Called
-Reply = Part | Failure | Cut | Sequence[Part]
+Reply = Part | Failure | Cut | Held | Sequence[Part]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,7 +95,7 @@ def say(text: str) -> Said:
     return Said(text)
 
 
-def call(tool: str, arguments: Mapping[str, Any] | str | None = None, *, id: str | None = None) -> Called:  # noqa: A002
+def call(tool: str, arguments: Mapping[str, Any] | str | None = None, *, id: str | None = None) -> Called:
     """A tool call. Arguments given as a string are sent verbatim, broken or not."""
     verbatim = arguments if isinstance(arguments, str) else json.dumps(dict(arguments or {}), ensure_ascii=False)
     return Called(tool=tool, arguments=verbatim, id=id)
@@ -97,6 +108,10 @@ def fail(error: Exception) -> Failure:
 def cut_after(pieces: int, *reply: Part, error: Exception | None = None) -> Cut:
     broken = ModelAPIError(model_name="scripted", message="the peer closed the connection in mid-stream")
     return Cut(pieces=pieces, reply=reply, error=error or broken)
+
+
+def hold_after(pieces: int, *reply: Part) -> Held:
+    return Held(pieces=pieces, reply=reply)
 
 
 @dataclass
@@ -159,8 +174,12 @@ class ScriptedModel(FunctionModel):
         match self._answer(messages, info):
             case Failure(error) | Cut(error=error):
                 raise error
+            case Held(reply=parts) as held:
+                held.reached.set()
+                await held.go.wait()
             case parts:
-                return ModelResponse(parts=[self._part(part, number) for part, number in _numbered(parts)])
+                pass
+        return ModelResponse(parts=[self._part(part, number) for part, number in _numbered(parts)])
 
     async def _stream(self, messages: list[ModelMessage], info: AgentInfo) -> AsyncIterator[str | DeltaToolCalls]:
         match self._answer(messages, info):
@@ -170,11 +189,19 @@ class ScriptedModel(FunctionModel):
                 for piece in itertools.islice(self._pieces(reply), pieces):
                     yield piece
                 raise error
+            case Held(pieces=pieces, reply=reply) as held:
+                before, after = itertools.tee(self._pieces(reply))
+                for piece in itertools.islice(before, pieces):
+                    yield piece
+                held.reached.set()
+                await held.go.wait()
+                for piece in itertools.islice(after, pieces, None):
+                    yield piece
             case parts:
                 for piece in self._pieces(parts):
                     yield piece
 
-    def _answer(self, messages: list[ModelMessage], info: AgentInfo) -> Failure | Cut | tuple[Part, ...]:
+    def _answer(self, messages: list[ModelMessage], info: AgentInfo) -> Failure | Cut | Held | tuple[Part, ...]:
         if info.instructions in (TITLE_INSTRUCTIONS.zh, TITLE_INSTRUCTIONS.en):
             self._record.titles += 1
             return (say(self._title),)
@@ -194,7 +221,7 @@ class ScriptedModel(FunctionModel):
         step = self._steps[number]
         reply = step(seen) if callable(step) else step
         match reply:
-            case Failure() | Cut():
+            case Failure() | Cut() | Held():
                 return reply
             case Said() | Called():
                 return (reply,)

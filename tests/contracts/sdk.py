@@ -52,7 +52,8 @@ class StreamReader:
 @contextmanager
 def stream_reader() -> Iterator[StreamReader]:
     command = [node(), str(FOLDER / "read.mjs")]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8") as process:
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, encoding="utf-8") as process:
         yield StreamReader(process)
 
 

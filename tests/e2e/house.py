@@ -45,19 +45,25 @@ def token_for(user_id: str) -> str:
     return jwt.encode({"sub": user_id, "exp": int(time.time()) + 3600}, SECRET, algorithm="HS256")
 
 
-async def until(
-    condition: Callable[[], T | Awaitable[T]], what: str, limit_s: float = WAIT_S, *, poll_s: float = POLL_S
+async def until(condition: Callable[[], bool], what: str, limit_s: float = WAIT_S) -> None:
+    """Returns once it is true."""
+
+    async def true() -> bool | None:
+        return condition() or None
+
+    await found(true, what, limit_s)
+
+
+async def found(
+    look: Callable[[], Awaitable[T | None]], what: str, limit_s: float = WAIT_S, *, poll_s: float = POLL_S
 ) -> T:
-    """What `condition()` gives once it is true; it may be a coroutine function."""
+    """What looking gives once it gives something."""
     deadline = time.monotonic() + limit_s
-    while True:
-        given = condition()
-        found = await given if isinstance(given, Awaitable) else given
-        if found:
-            return found
+    while (seen := await look()) is None:
         if time.monotonic() > deadline:
             raise TimeoutError(f"waited {limit_s} s for {what}")
         await asyncio.sleep(poll_s)
+    return seen
 
 
 class Nursery:

@@ -1,6 +1,7 @@
 """What is in the database, whatever a server says."""
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 from pydantic_ai.messages import ModelMessage, ModelResponse
@@ -30,9 +31,7 @@ async def count(database_url: str, table: str, **values: str) -> int:
 
 async def history(database_url: str, user_id: str, conversation_id: str) -> list[ModelMessage]:
     """Every message of a conversation, in order."""
-    statement = (
-        "SELECT body FROM messages WHERE user_id = :user_id AND conversation_id = :conversation_id ORDER BY seq"
-    )
+    statement = "SELECT body FROM messages WHERE user_id = :user_id AND conversation_id = :conversation_id ORDER BY seq"
     found = await rows(database_url, statement, user_id=user_id, conversation_id=conversation_id)
     return [ONE.validate_json(row["body"]) for row in found]
 
@@ -47,7 +46,13 @@ async def assert_accepted(database_url: str, user_id: str, conversation_id: str)
 async def turns(database_url: str, user_id: str, conversation_id: str) -> list[Mapping[str, Any]]:
     """The conversation's turns, oldest first."""
     statement = (
-        "SELECT id, status, epoch, kind, message_text FROM turns "
+        "SELECT id, status, epoch, kind, message_text, lease_until FROM turns "
         "WHERE user_id = :user_id AND conversation_id = :conversation_id ORDER BY number"
     )
     return list(await rows(database_url, statement, user_id=user_id, conversation_id=conversation_id))
+
+
+def as_moment(stored: object) -> datetime:
+    """A moment as the driver gives it: SQLite's as text."""
+    moment = stored if isinstance(stored, datetime) else datetime.fromisoformat(str(stored))
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

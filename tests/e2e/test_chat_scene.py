@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.e2e.house import House, Nursery, Server, environment, open_house, until
+from tests.e2e.house import House, Nursery, Server, environment, found, open_house, until
 
 pytestmark = pytest.mark.anyio
 
@@ -93,10 +93,10 @@ async def test_said_approved_killed_undone(home: House) -> None:
 
 
 async def until_placed(server: Server) -> list[dict[str, Any]]:
-    async def placed() -> list[dict[str, Any]]:
-        return places_of(await schedule(server), "线代复习")
+    async def placed() -> list[dict[str, Any]] | None:
+        return places_of(await schedule(server), "线代复习") or None
 
-    return await until(placed, "the approved task to have its place")
+    return await found(placed, "the approved task to have its place")
 
 
 async def schedule(server: Server) -> dict[str, Any]:
@@ -106,8 +106,8 @@ async def schedule(server: Server) -> dict[str, Any]:
     query = {"from": monday.isoformat(), "to": (monday + timedelta(days=20)).isoformat()}
     async with httpx.AsyncClient(base_url=server.url, timeout=20) as http:
         answer = await http.get("/api/schedule", params=query)
-    found: dict[str, Any] = answer.raise_for_status().json()
-    return found
+    days: dict[str, Any] = answer.raise_for_status().json()
+    return days
 
 
 def places_of(schedule: dict[str, Any], name: str) -> list[dict[str, Any]]:

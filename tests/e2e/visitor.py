@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import httpx
 
-from tests.e2e.house import Server, token_for, until
+from tests.e2e.house import Server, found, token_for
 
 DONE = "[DONE]"
 
@@ -118,18 +118,17 @@ class Visitor:
         assert answer.status_code == 200, (answer.status_code, answer.text)
 
     async def conversation(self, conversation_id: str) -> dict[str, Any]:
-        found: dict[str, Any] = await self.get(f"/api/conversations/{conversation_id}")
-        return found
+        seen: dict[str, Any] = await self.get(f"/api/conversations/{conversation_id}")
+        return seen
 
     async def settled(self, conversation_id: str) -> dict[str, Any]:
         """The conversation once no turn of it is open, whoever runs it."""
 
         async def idle() -> dict[str, Any] | None:
-            found = await self.conversation(conversation_id)
-            return found if found["status"] == "idle" else None
+            seen = await self.conversation(conversation_id)
+            return seen if seen["status"] == "idle" else None
 
-        found: dict[str, Any] = await until(idle, "the turn to settle by itself", poll_s=0.03)
-        return found
+        return await found(idle, "the turn to settle by itself", poll_s=0.03)
 
     async def plants(self) -> dict[str, int]:
         rows = await self.get("/api/packs/garden/views/plants")

@@ -29,9 +29,7 @@ async def test_twenty_messages_to_one_new_conversation(house: House, ann: Visito
     assert {turn["status"] for turn in made} == {"completed"}
     assert sorted(turn["message_text"] for turn in made) == sorted(f"a story {n}" for n in answered)
     assert [message["role"] for message in told["messages"]] == ["user", "assistant"] * len(answered)
-    assert [message["parts"][0]["text"] for message in told["messages"][::2]] == [
-        turn["message_text"] for turn in made
-    ]
+    assert [message["parts"][0]["text"] for message in told["messages"][::2]] == [turn["message_text"] for turn in made]
     await assert_accepted(house.database_url, "ann", "c")
 
 

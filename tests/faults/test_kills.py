@@ -2,11 +2,12 @@
 
 import asyncio
 import random
+from datetime import UTC, datetime
 
 import pytest
 
-from tests.e2e.house import House, Server
-from tests.e2e.stored import assert_accepted, count, history, turns
+from tests.e2e.house import House, Server, found
+from tests.e2e.stored import as_moment, assert_accepted, count, history, turns
 from tests.e2e.visitor import Visitor, kinds, of_kind, said_last, text_in, visiting
 
 pytestmark = pytest.mark.anyio
@@ -127,6 +128,27 @@ async def test_a_lease_that_has_not_lapsed_is_not_taken(house: House, server: Se
         assert (turn["status"], turn["epoch"]) == ("running", 1)
         house.release("roses")
     await ann.settled("c")
+
+
+async def test_a_write_that_outlasts_its_lease_happens_once(house: House, ann: Visitor, elsewhere: Visitor) -> None:
+    await ann.say("c", "grow basil")
+    (card,) = await ann.pending("c")
+    house.hold("plant-basil")
+    await ann.approve(card["approval_id"])
+    await house.held("plant-basil")
+
+    async def lapsed() -> bool | None:
+        (turn,) = await turns(house.database_url, "ann", "c")
+        return as_moment(turn["lease_until"]) < datetime.now(UTC) or None
+
+    await found(lapsed, "the lease to lapse")
+    house.release("plant-basil")
+    told = await elsewhere.settled("c")
+
+    assert await ann.plants() == {"basil": 0}
+    assert said_last(told) == "basil: ok"
+    assert await count(house.database_url, "ledger", tool="plant") == 1
+    await assert_accepted(house.database_url, "ann", "c")
 
 
 async def test_killed_at_any_moment_after_an_approval_the_turn_settles_by_itself(house: House) -> None:

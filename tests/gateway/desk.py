@@ -12,17 +12,19 @@ from zoneinfo import ZoneInfo
 
 import httpx
 import jwt
-from app.wiring import Wired, build
 from fastapi import FastAPI
 from pydantic_ai.models import Model
 
 from app.demo import put_demo
 from app.main import create_app
 from app.settings import load_settings
+from app.wiring import Wired, build
 from gateway.auth import LOCAL_USER
+from tests.contracts.openapi import Contract
 from tests.gateway.small import SECRET, START, Time, calling
 
 JSON = dict[str, Any]
+CONTRACTS: list[Contract] = []
 WAIT_S = 20.0
 """How long a test waits for what must come."""
 
@@ -73,18 +75,21 @@ class Desk:
     wired: Wired
     app: FastAPI
     time: Time
+    contract: Contract
+    """Every answer is held against it."""
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
     numbers: "count[int]" = field(default_factory=lambda: count(1))
 
     async def ask(self, method: str, path: str, body: object = None, **more: Any) -> httpx.Response:
         """Any request of this person's."""
         headers = {**self.headers, **more.pop("headers", {})}
-        return await asyncio.wait_for(
-            self.client.request(method, path, json=body, headers=headers, **more)
-            if body is not None
-            else self.client.request(method, path, headers=headers, **more),
-            WAIT_S,
-        )
+        if body is not None:
+            # In ASCII, as the JSON of a browser may come: lone surrogates are escapes.
+            more["content"] = json.dumps(body)
+            headers = {"content-type": "application/json", **headers}
+        answer = await asyncio.wait_for(self.client.request(method, path, headers=headers, **more), WAIT_S)
+        self.contract.check(answer)
+        return answer
 
     async def get(self, path: str, **params: Any) -> Any:
         answer = await self.ask("GET", path, params=params or None)
@@ -131,6 +136,13 @@ class Desk:
         return await self.get("/api/schedule", **{"from": "2026-11-30", "to": "2027-01-24"})
 
 
+def contract_of(app: FastAPI) -> Contract:
+    """Made once: every app of the tests has the same routes."""
+    if not CONTRACTS:
+        CONTRACTS.append(Contract(app.openapi()))
+    return CONTRACTS[0]
+
+
 def decision(card: JSON, verdict: str = "approve", **more: Any) -> JSON:
     return {"decision": verdict, "expected_version": card["version"], **more}
 
@@ -148,22 +160,27 @@ def responded(message: JSON, approved: Sequence[bool]) -> JSON:
 
 
 @asynccontextmanager
-async def desk(database_url: str, model: Model | None = None, **settings: Any) -> AsyncIterator[Desk]:
+async def desk(
+    database_url: str, model: Model | None = None, *, timetable: bool = True, **settings: Any
+) -> AsyncIterator[Desk]:
     """The local person's desk, with the demo timetable in place."""
     time = Time()
     given = load_settings(**{"database_url": database_url, "auth": "local", **settings})
     async with build(given, model=model, clock=time.clock) as wired:
         app = create_app(wired)
-        await with_timetable(wired, LOCAL_USER)
+        if timetable:
+            await with_timetable(wired, LOCAL_USER)
         async with calling(app) as client:
             try:
-                yield Desk(client=client, wired=wired, app=app, time=time)
+                yield Desk(client=client, wired=wired, app=app, time=time, contract=contract_of(app))
             finally:
                 await wired.runtime.stop()
 
 
 @asynccontextmanager
-async def desks(database_url: str, *users: str, model: Model | None = None, **settings: Any) -> AsyncIterator[list[Desk]]:
+async def desks(
+    database_url: str, *users: str, model: Model | None = None, **settings: Any
+) -> AsyncIterator[list[Desk]]:
     """Desks of several people at one server, each with a token."""
     time = Time()
     given = load_settings(database_url=database_url, auth="jwt", jwt_secret=SECRET, **settings)
@@ -173,7 +190,17 @@ async def desks(database_url: str, *users: str, model: Model | None = None, **se
             await with_timetable(wired, user)
         async with calling(app, host="placet.example") as client:
             try:
-                yield [Desk(client=client, wired=wired, app=app, time=time, headers=signed_in(user)) for user in users]
+                yield [
+                    Desk(
+                        client=client,
+                        wired=wired,
+                        app=app,
+                        time=time,
+                        contract=contract_of(app),
+                        headers=signed_in(user),
+                    )
+                    for user in users
+                ]
             finally:
                 await wired.runtime.stop()
 
@@ -186,6 +213,4 @@ def signed_in(user: str, **claims: Any) -> dict[str, str]:
 
 async def with_timetable(wired: Wired, user: str) -> None:
     packs = wired.registry.packs.values()
-    await put_demo(
-        packs, wired.database, user_id=user, clock=wired.clock, new_id=wired.new_id, zone=ZoneInfo("UTC")
-    )
+    await put_demo(packs, wired.database, user_id=user, clock=wired.clock, new_id=wired.new_id, zone=ZoneInfo("UTC"))

@@ -7,12 +7,12 @@ from typing import Any
 import httpx
 import jwt
 import pytest
-from app.wiring import Wired, build
 from fastapi import FastAPI
 from sqlalchemy import Boolean, Column, Integer, insert
 
 from app.main import create_app
 from app.settings import load_settings
+from app.wiring import Wired, build
 from gateway.answers import AsciiJson
 from stores.database import Database
 from stores.rows import table_of
@@ -35,6 +35,7 @@ ALICES = {
     "question_id": "alices-question",
     "change_id": "alices-change",
 }
+CARD = {"summary": {"zh": "一项", "en": "Something"}, "rows": []}
 PUBLIC_NAMES = {"pack", "name"}
 """Path parameters that name what belongs to nobody."""
 
@@ -193,13 +194,17 @@ async def put_alices(database: Database) -> None:
     """One of everything that can be named, of alice's."""
     conversation = ALICES["conversation_id"]
     async with database.write() as connection:
-        for mapped, values in (
+        rows: list[tuple[type[Base], dict[str, Any]]] = [
             (ConversationRow, {"id": conversation, "assistant": "scheduling"}),
             (TurnRow, {"id": "alices-turn", "conversation_id": conversation, "status": "waiting", "kind": "agent"}),
-            (ApprovalRow, {"id": ALICES["approval_id"], "conversation_id": conversation, "status": "pending"}),
+            (
+                ApprovalRow,
+                {"id": ALICES["approval_id"], "conversation_id": conversation, "card": CARD, "status": "pending"},
+            ),
             (QuestionRow, {"id": ALICES["question_id"], "conversation_id": conversation, "status": "waiting"}),
             (ChangeRow, {"id": ALICES["change_id"], "conversation_id": conversation, "rows": "[]"}),
-        ):
+        ]
+        for mapped, values in rows:
             await connection.execute(insert(table_of(mapped)).values(row(mapped, **values)))
 
 

@@ -2,14 +2,13 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 from pydantic_ai.exceptions import ModelAPIError
 
 from tests.agents.strict_provider import ScriptedModel, Step, call, cut_after, fail, say
 from tests.contracts.sdk import StreamReader
-from tests.gateway.desk import Answer, Desk, desk, responded
+from tests.gateway.desk import JSON, desk, responded
 from tests.gateway.reading import Page, states, text, tools
 
 pytestmark = pytest.mark.anyio
@@ -185,8 +184,9 @@ async def test_a_model_that_breaks_off_leaves_no_part_open(database_url: str, pa
 
 async def test_a_command_is_answered_by_code(database_url: str, page: Page) -> None:
     async with desk(database_url, ScriptedModel([])) as at:
-        message = page.read(await at.say("/undo"))
-        again = page.read(await at.say("/undo", message={"id": "m1", "role": "user", "parts": [{"type": "text", "text": "/undo"}]}))
+        body = at.message("/undo")
+        message = page.read(await at.stream("POST", "/api/conversation/stream", body))
+        again = page.read(await at.stream("POST", "/api/conversation/stream", body))
     assert text(message) == "There is no change to undo in this conversation."
     assert again["id"] == message["id"]
 
@@ -208,7 +208,10 @@ async def test_arguments_that_cannot_be_used_are_an_error_of_the_call(
 
 
 async def test_a_tool_that_refuses_is_an_error_of_the_call(database_url: str, page: Page) -> None:
-    steps: list[Step] = [[call("place", {**LINEAR, "task_id": 999}), call("get_task_info", {"task_id": 998})], say("Not there.")]
+    steps: list[Step] = [
+        [call("place", {**LINEAR, "task_id": 999}), call("get_task_info", {"task_id": 998})],
+        say("Not there."),
+    ]
     async with desk(database_url, ScriptedModel(steps)) as at:
         answer = await at.say("Place it")
         message = page.read(answer)
@@ -279,7 +282,7 @@ async def test_an_answer_made_anew_is_a_message_of_its_own(database_url: str, pa
     async with desk(database_url, ScriptedModel([say("First."), say("Second."), say("Third.")])) as at:
         first = page.read(await at.say("What is free?"))
         second = page.read(await at.stream("POST", "/api/conversation/c1/regenerate"))
-        body = {"id": "c1", "trigger": "regenerate-message", "messageId": second["id"], "messages": []}
+        body: JSON = {"id": "c1", "trigger": "regenerate-message", "messageId": second["id"], "messages": []}
         third = page.read(await at.stream("POST", "/api/conversation/stream", body))
         stored = await at.get("/api/conversations/c1")
     assert [text(one) for one in (first, second, third)] == ["First.", "Second.", "Third."]
@@ -297,5 +300,3 @@ async def test_stored_messages_are_what_a_page_can_begin_with(database_url: str,
     assert stored[1]["id"] == shown["id"]
     assert states(stored[1]) == states(shown)
     assert [part["approval"]["approved"] for part in tools(stored[1])] == [True, False]
-
-

@@ -1,5 +1,6 @@
 """Executing: the approved difference, once, or nothing."""
 
+import logging
 from dataclasses import dataclass
 
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -7,12 +8,15 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from stores import approvals, ledger, turns
 from stores.approvals import Approval
 from stores.changes import Difference, differences, load_changes
+from stores.errors import LeaseLost
 from toolsets.errors import DomainError
 from toolsets.gate.bench import Bench, begin, fence, retried
 from toolsets.gate.calls import Actor, Conditions, Draws, GateCall, Ran, Symbols
 from toolsets.gate.keeping import Mark, keep
-from toolsets.gate.outcomes import Done, Executed, Moved, NotExecuted
+from toolsets.gate.outcomes import Done, Executed, LedgerMismatch, Moved, NotExecuted
 from toolsets.gate.seal import sealed
+
+log = logging.getLogger("placet.gate")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +49,10 @@ async def execute(bench: Bench, actor: Actor, approved: Approved) -> Done:
         return await _settle(bench, actor, approved.approval, NotExecuted.timed_out())
     except NotExecuted as refusal:
         return await _settle(bench, actor, approved.approval, refusal)
+    except (LeaseLost, LedgerMismatch):
+        raise
+    except Exception as error:  # noqa: BLE001 - L1 (DESIGN.md §6): whatever a pack raises ends its call, not the run
+        return await _broken(bench, actor, approved, error)
 
 
 async def _execute_once(bench: Bench, actor: Actor, approved: Approved) -> Executed:
@@ -107,6 +115,17 @@ async def _settle(bench: Bench, actor: Actor, approval: Approval, refusal: NotEx
             connection, approval.id, expected=("approved",), status=refusal.status, outcome=refusal.as_json()
         )
     return refusal
+
+
+async def _broken(bench: Bench, actor: Actor, approved: Approved, error: Exception) -> Done:
+    """The end of a call that broke off. If only the news of its commit was lost, it was executed."""
+    async with bench.database.read() as connection:
+        entry = await ledger.get(connection, actor.user_id, approved.call.id)
+    if entry is not None:
+        return Executed.again(entry, approved.call)
+    reference = bench.new_id()
+    log.error("tool %s failed, reference %s", approved.call.spec.name, reference, exc_info=error)
+    return await _settle(bench, actor, approved.approval, NotExecuted.broke(reference))
 
 
 async def execute_state(bench: Bench, actor: Actor, call: GateCall) -> Executed:

@@ -26,17 +26,16 @@ def _weather(deps: ToolDeps) -> Weather:
 
 
 async def plants(deps: ToolDeps, _query: Mapping[str, str]) -> list[dict[str, Any]]:
-    rows = await deps.session.scalars(
-        select(PlantRow).where(PlantRow.user_id == deps.user_id).order_by(PlantRow.name)
-    )
+    rows = await deps.session.scalars(select(PlantRow).where(PlantRow.user_id == deps.user_id).order_by(PlantRow.name))
     return [{"name": row.name, "watered": row.watered} for row in rows]
 
 
 @garden.read
 async def look(deps: ToolDeps, place: str) -> dict[str, Any]:
-    """What grows; stands for a while where somebody holds it."""
+    """What grows; stands for a while where somebody holds it. In the jungle there is very much of it."""
     await _weather(deps).pass_by(place)
-    return {"status": "ok", "plants": await plants(deps, {})}
+    wild = "leaves " * 1_000_000 if place == "jungle" else ""
+    return {"status": "ok", "plants": await plants(deps, {}), "wild": wild}
 
 
 @garden.write(title=Words("种植", "Plant"))

@@ -25,7 +25,7 @@ def watch(cue: Cue) -> Play:
     yield Say(STORY)
 
 
-def tell(_cue: Cue) -> Play:
+def tell(cue: Cue) -> Play:
     yield Say(STORY)
 
 

@@ -21,7 +21,7 @@ class Weather:
         if not hold.exists():
             return
         held.touch()
-        while hold.exists():
+        while hold.exists():  # noqa: ASYNC110 - the one who holds is another process
             await asyncio.sleep(POLL_S)
 
 
