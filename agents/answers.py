@@ -1,12 +1,13 @@
 """What the calls of a paused step get when the turn goes on."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from pydantic_ai import DeferredToolRequests, DeferredToolResults, ToolDenied, ToolReturn
 from pydantic_ai.messages import ToolCallPart
 
 from agents.memoir import Memoir
-from stores.approvals import Approval
+from stores.approvals import Approval, Question
 from toolsets.registry import Registry
 from toolsets.words import Locale, Words
 
@@ -33,7 +34,7 @@ def answers(memoir: Memoir, calls: Sequence[ToolCallPart]) -> DeferredToolResult
         if approval is not None and approval.status == "denied":
             results.approvals[call.tool_call_id] = ToolDenied(denial(approval))
         elif question is not None and question.status == "answered":
-            results.calls[call.tool_call_id] = ToolReturn({"status": "ok", "answer": question.answer})
+            results.calls[call.tool_call_id] = ToolReturn(answered(question))
         else:
             results.approvals[call.tool_call_id] = True
     return results if results.approvals or results.calls else None
@@ -50,6 +51,11 @@ def not_proposed(paused: DeferredToolRequests, registry: Registry, locale: Local
         failed = {"status": "error", "code": "not_proposed", "message": text}
         results.calls[call.tool_call_id] = ToolReturn(failed)
     return results
+
+
+def answered(question: Question) -> dict[str, Any]:
+    """What the model reads of a question that the person answered."""
+    return {"status": "ok", "answer": question.answer}
 
 
 def denial(approval: Approval) -> str:

@@ -123,7 +123,7 @@ class Ending:
                 **{key: value for key, value in values.items() if value is not None},
             )
             kept, self._kept = self._kept, []
-            if status == "cancelled":
+            if status != "completed":
                 await retire(connection, turn, "cancelled")
             await self._append(connection, [*kept, *await self._returns(connection, kept, status)])
             await conversations.change(
@@ -143,7 +143,7 @@ class Ending:
             # The answer of a model that saw every return.
             return []
         rows = await messages.of_turns(connection, self._turn.user_id, self._turn.conversation_id, [self._turn.id])
-        return closing_returns([*loaded(rows), *kept], NOT_EXECUTED[status])
+        return await closing_returns(connection, self._turn, [*loaded(rows), *kept], NOT_EXECUTED[status])
 
     async def let_go(self, used: Used) -> None:
         """This process stops: another one may take the turn over at once."""

@@ -102,13 +102,13 @@ class Runtime:
 
     async def rejoin(
         self, person: Person, conversation_id: str, last_event_id: int
-    ) -> AsyncIterator[list[Event]] | None:
-        """The open turn as one stream, after an event; None when none is open. Raises NotFound."""
+    ) -> tuple[str, AsyncIterator[list[Event]]] | None:
+        """The open turn's id, and the turn as one stream, after an event; None when none is open. Raises NotFound."""
         async with self.database.read() as connection:
             if await conversations.get(connection, person.user_id, conversation_id) is None:
                 raise NotFound
             turn = await turns.open_in(connection, person.user_id, conversation_id)
-        return follow_turn(self.setup, self.reading, turn, last_event_id) if turn else None
+        return (turn.id, follow_turn(self.setup, self.reading, turn, last_event_id)) if turn else None
 
     async def result(self, person: Person, turn_id: str) -> dict[str, Any]:
         """The turn once it rests. Raises NotFound."""
@@ -119,8 +119,12 @@ class Runtime:
     async def decide(self, person: Person, decisions: Sequence[Decision], door: Door) -> list[dict[str, Any]]:
         """All of the decisions or none; turns with nothing left to decide go on by themselves."""
         decided, going = await deciding.decide(self.setup, person, decisions, door)
-        for one in decided:
-            self._gone_on.pop(one.turn_id, None)
+        for turn_id in {one.turn_id for one in decided}:
+            # The same vote again, once the turn has gone on, leads to where it went on.
+            async with self.database.read() as connection:
+                turn = await turns.get(connection, person.user_id, turn_id)
+            if turn is not None and turn.status == "waiting":
+                self._gone_on.pop(turn_id, None)
         for turn in going:
             self._gone_on[turn.id] = await self.tasks.launch(turn)
         for turn_id in list(self._gone_on)[: max(0, len(self._gone_on) - REMEMBERED)]:

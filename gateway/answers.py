@@ -103,6 +103,8 @@ def add_error_answers(app: FastAPI) -> None:
 
 def _methods_of(request: Request) -> list[str]:
     """Every method that the address takes: several routes may share one."""
+    if exact := request.app.openapi()["paths"].get(request.scope["path"]):
+        return sorted(method.upper() for method in exact)
     routes: Sequence[BaseRoute] = request.app.routes
     return [
         method

@@ -49,10 +49,11 @@ async def rejoin(
 ) -> Response:
     """Follow the open turn from its beginning, or from after `Last-Event-ID`, as one stream."""
     gateway.limits.check_streams(person.user_id)
-    batches = await gateway.runtime.rejoin(person, conversation_id, last_event_id)
-    if batches is None:
+    opened = await gateway.runtime.rejoin(person, conversation_id, last_event_id)
+    if opened is None:
         return Response(status_code=204)
-    return event_stream(gateway, person, batches, sdk, conversation_id)
+    turn_id, batches = opened
+    return event_stream(gateway, person, batches, sdk, conversation_id, turn_id)
 
 
 @router.post("/{conversation_id}/cancel", response_class=AsciiJson, responses=holding(CancelledTurn))

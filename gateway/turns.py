@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from fastapi import Query, Request, Response
 
-from agents.errors import ApprovalSettled, NotFound, Unavailable
+from agents.errors import NotFound, Unavailable
 from agents.requests import Person, TurnOpened, TurnRequest
 from gateway.answers import AsciiJson
 from gateway.errors import Unprocessable
@@ -66,7 +66,7 @@ def event_stream(
     batches: AsyncIterator[list[Event]],
     sdk: int,
     conversation_id: str,
-    turn_id: str | None = None,
+    turn_id: str,
 ) -> EventStream:
     """A stream that counts among the person's open ones."""
     place = gateway.limits.stream(person.user_id)
@@ -108,9 +108,8 @@ async def stream_or(
     return AsciiJson(otherwise)
 
 
-def _names(conversation_id: str, turn_id: str | None) -> dict[str, str]:
-    named = {"X-Conversation-Id": header_safe(conversation_id)}
-    return named if turn_id is None else {**named, "X-Turn-Id": turn_id}
+def _names(conversation_id: str, turn_id: str) -> dict[str, str]:
+    return {"X-Conversation-Id": header_safe(conversation_id), "X-Turn-Id": turn_id}
 
 
 def _turn_request(gateway: Gateway, person: Person, body: TurnBody, key: str | None) -> TurnRequest:
@@ -136,34 +135,32 @@ def _turn_request(gateway: Gateway, person: Person, body: TurnBody, key: str | N
 async def _vote(gateway: Gateway, person: Person, body: TurnBody) -> TurnOpened | StillWaiting:
     """Take the votes on what is pending in the conversation; the turn that they belong to is what goes on.
 
-    A repeated vote joins its turn while that still runs, and is a late decision otherwise.
+    The same vote again leads to where the turn went on by it; another one on what is settled is a late decision.
     """
     if body.id is None:
         raise Unprocessable(Problem(field="message", words=NO_VOTE))
     waiting, _ = await gateway.runtime.approvals(
         person, status="pending", conversation_id=body.id, cursor=None, limit=BATCH
     )
-    decisions = votes_in(body, {approval["approval_id"]: approval["version"] for approval in waiting})
-    if decisions:
-        approvals = await gateway.runtime.decide(person, decisions, "stream")
-        turn_id = str(approvals[-1]["turn_id"])
-    else:
-        turn_id = await _turn_of_settled(gateway, person, body)
+    versions: dict[str, int] = {approval["approval_id"]: approval["version"] for approval in waiting}
+    decisions = votes_in(body, versions) or votes_in(body, await _settled(gateway, person, body))
+    if not decisions:
+        raise Unprocessable(Problem(field="message", words=NO_VOTE))
+    approvals = await gateway.runtime.decide(person, decisions, "stream")
+    turn_id = str(approvals[-1]["turn_id"])
     opened = await gateway.runtime.continued(person, turn_id)
     return opened or StillWaiting(turn_id=turn_id, conversation_id=body.id)
 
 
-async def _turn_of_settled(gateway: Gateway, person: Person, body: TurnBody) -> str:
-    """The turn of votes that were taken before. Raises ApprovalSettled for late ones, Unprocessable for none."""
+async def _settled(gateway: Gateway, person: Person, body: TurnBody) -> dict[str, int]:
+    """The versions of voted approvals of which none is pending. Raises NotFound for those of other places."""
+    versions: dict[str, int] = {}
     for approval_id in voted_on(body.message):
         approval = await gateway.runtime.approval(person, approval_id)
         if approval["conversation_id"] != body.id:
             raise NotFound
-        conversation = await gateway.runtime.conversation(person, approval["conversation_id"])
-        if conversation["open_turn_id"] != approval["turn_id"]:
-            raise ApprovalSettled(approval["status"])
-        return str(approval["turn_id"])
-    raise Unprocessable(Problem(field="message", words=NO_VOTE))
+        versions[approval_id] = approval["version"]
+    return versions
 
 
 async def _nothing_new() -> AsyncIterator[list[Event]]:

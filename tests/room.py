@@ -9,6 +9,7 @@ from itertools import count
 from typing import Any
 
 from pydantic_ai.messages import ModelMessage
+from pydantic_ai.models import Model
 from sqlalchemy import select, text
 
 from agents.history import loaded
@@ -126,18 +127,22 @@ class Room:
 
     def told(self) -> list[Any]:
         """What came back to the model for its calls, in order, as it read it in its last request."""
-        return [part.content for message in self.model.requests[-1] for part in message.parts if hasattr(part, "outcome")]
+        return [
+            part.content for message in self.model.requests[-1] for part in message.parts if hasattr(part, "outcome")
+        ]
 
 
 @asynccontextmanager
-async def room(database_url: str, steps: Sequence[Step], time: Time | None = None, **settings: Any) -> AsyncIterator[Room]:
+async def room(
+    database_url: str, steps: Sequence[Step], time: Time | None = None, *, model: Model | None = None, **settings: Any
+) -> AsyncIterator[Room]:
     """A process of its own over the database; when it ends, its open turns are let go."""
-    model = ScriptedModel(steps, repeat_ids=True)
+    script = ScriptedModel(steps, repeat_ids=True)
     moving = time or Time()
     given = load_settings(database_url=database_url, packs=("tests.tricks:build_pack",), **settings)
-    async with build(given, model=model, clock=moving) as wired:
+    async with build(given, model=model or script, clock=moving) as wired:
         try:
-            yield Room(runtime=wired.runtime, model=model, time=moving)
+            yield Room(runtime=wired.runtime, model=script, time=moving)
         finally:
             await wired.runtime.stop()
-    model.check()
+    script.check()

@@ -46,9 +46,7 @@ async def test_a_short_no_denies_all(database_url: str) -> None:
 
 
 async def test_a_bare_yes_to_several_changes_nothing_and_lists_them(database_url: str) -> None:
-    async with room(
-        database_url, [[call("add", {"name": "a"}), call("add", {"name": "b"})], say("Done.")]
-    ) as here:
+    async with room(database_url, [[call("add", {"name": "a"}), call("add", {"name": "b"})], say("Done.")]) as here:
         first = await here.says("add two")
         listed = await here.says("yes")
         assert "A1" in listed["text"]
@@ -191,4 +189,3 @@ async def test_a_second_message_is_refused_or_interrupts(database_url: str) -> N
         second = await here.says("never mind", on_busy="interrupt")
         assert second["text"] == "At last."
         assert (await here.rests(opened.turn_id))["status"] == "cancelled"
-

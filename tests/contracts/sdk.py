@@ -1,5 +1,6 @@
 """The AI SDK itself as a reader of our streams: Node, the packages of `stream/`, and one process that reads."""
 
+import fcntl
 import json
 import shutil
 import subprocess
@@ -91,11 +92,17 @@ def install() -> bool:
     """Put the locked packages in place, unless they are. Returns whether they are there now."""
     lock = FOLDER / "package-lock.json"
     installed = FOLDER / "node_modules" / ".placet-lock"
-    if installed.exists() and installed.read_bytes() == lock.read_bytes():
-        return True
+    with lock.open("rb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)  # the workers of a run come at the same time
+        if installed.exists() and installed.read_bytes() == lock.read_bytes():
+            return True
+        return _installed(installed, lock.read_bytes())
+
+
+def _installed(installed: Path, locked: bytes) -> bool:
     npm = str(WHEEL / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js")
     command = [node(), npm, "ci", "--no-audit", "--no-fund", "--loglevel=error"]
     done = subprocess.run(command, cwd=FOLDER, capture_output=True, check=False)
     if done.returncode == 0:
-        installed.write_bytes(lock.read_bytes())
+        installed.write_bytes(locked)
     return done.returncode == 0

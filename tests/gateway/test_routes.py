@@ -35,7 +35,7 @@ ALICES = {
     "question_id": "alices-question",
     "change_id": "alices-change",
 }
-CARD = {"summary": {"zh": "一项", "en": "Something"}, "rows": []}
+CARD: dict[str, Any] = {"summary": {"zh": "一项", "en": "Something"}, "rows": []}
 PUBLIC_NAMES = {"pack", "name"}
 """Path parameters that name what belongs to nobody."""
 

@@ -7,7 +7,7 @@ import pytest
 from pydantic_ai.exceptions import ModelAPIError
 
 from tests.agents.strict_provider import ScriptedModel, Step, call, cut_after, fail, say
-from tests.contracts.sdk import StreamReader
+from tests.contracts.sdk import Message, StreamReader
 from tests.gateway.desk import JSON, desk, responded
 from tests.gateway.reading import Page, states, text, tools
 
@@ -300,3 +300,60 @@ async def test_stored_messages_are_what_a_page_can_begin_with(database_url: str,
     assert stored[1]["id"] == shown["id"]
     assert states(stored[1]) == states(shown)
     assert [part["approval"]["approved"] for part in tools(stored[1])] == [True, False]
+
+
+async def test_a_vote_through_the_chat_on_one_of_two_waits_for_the_other(database_url: str, page: Page) -> None:
+    async with desk(database_url, ScriptedModel([*TWO, say("Both are placed.")])) as at:
+        asking = page.read(await at.say("Place both"))
+        first, second = [part["approval"]["id"] for part in tools(asking)]
+        nothing = await at.vote(one_vote(asking, first), [])
+        assert nothing.types == ["start", "finish"]
+        message = page.read(await at.vote(one_vote(asking, second), []), responded(asking, [True, True]))
+    assert states(message) == ["output-available", "output-available"]
+
+
+async def test_the_same_vote_again_leads_to_where_the_turn_went_on(database_url: str, page: Page) -> None:
+    async with desk(database_url, ScriptedModel([*ASKED, say("Placed.")])) as at:
+        asking = page.read(await at.say("Place linear algebra"))
+        answers = [await at.vote(asking, [True]) for _ in range(3)]
+        other = await at.vote(asking, [False])
+        made = await at.get("/api/changes", conversation_id="c1")
+    assert len({answer.body for answer in answers}) == 1
+    assert states(page.read(answers[2], responded(asking, [True]))) == ["output-available"]
+    assert other.status == 409
+    assert len(made["items"]) == 1
+
+
+async def test_edits_through_the_chat_are_executed_as_edited(database_url: str, page: Page) -> None:
+    other = {**LINEAR, "day": 5, "slot_start": 5}
+    async with desk(database_url, ScriptedModel([*ASKED, say("Placed on Friday.")])) as at:
+        asking = page.read(await at.say("Place linear algebra"))
+        edits = {tools(asking)[0]["approval"]["id"]: other}
+        message = page.read(await at.vote(asking, [True], editedInput=edits), responded(asking, [True]))
+    assert other.items() <= tools(message)[0]["input"].items()
+    assert states(message) == ["output-available"]
+
+
+async def test_a_stream_names_its_turn_and_forbids_that_it_is_kept(database_url: str) -> None:
+    async with desk(database_url, ScriptedModel(ASKED)) as at:
+        answer = await at.say("Place linear algebra", None)
+        rejoined = await at.stream("GET", f"/api/conversation/{answer.conversation_id}/stream")
+    expected = {
+        "content-type": "text/event-stream; charset=utf-8",
+        "cache-control": "no-cache",
+        "x-accel-buffering": "no",
+        "x-vercel-ai-ui-message-stream": "v1",
+        "x-conversation-id": answer.of("data-turn")[0]["data"]["conversation_id"],
+        "x-turn-id": answer.of("data-turn")[0]["data"]["turn_id"],
+    }
+    for one in (answer, rejoined):
+        assert expected.items() <= dict(one.headers).items()
+    ids = [number for number, _ in answer.frames]
+    assert ids == sorted(set(ids))
+
+
+def one_vote(message: Message, approval_id: str) -> Message:
+    """The message with a yes to one approval only."""
+    answered = responded(message, [True] * len(tools(message)))
+    mine = [part for part in answered["parts"] if part.get("approval", {}).get("id") in (None, approval_id)]
+    return {**answered, "parts": mine}

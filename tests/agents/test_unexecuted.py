@@ -6,6 +6,7 @@ import pytest
 from pydantic_ai.messages import ModelResponse, ToolReturnPart
 
 from agents.errors import ApprovalSettled
+from agents.requests import Decision
 from tests.agents.strict_provider import Step, call, fail, say
 from tests.room import JSON, Room, room
 from tests.tricks import TROUBLE
@@ -92,7 +93,7 @@ async def test_a_denied_call_stays_denied_in_the_history_when_its_sibling_expire
     both = [call("add", {"name": "a"}), call("add", {"name": "b"})]
     async with room(database_url, [both, OK]) as here:
         first, second = (await here.says("add two"))["approvals"]
-        await here.denies_only(first, reason="not this week")
+        await here.denies(first, reason="not this week")
         here.time.passes(901)
         await here.runtime.sweep()
         await here.says("and now?")
@@ -105,7 +106,9 @@ async def test_what_was_executed_is_told_as_executed_when_the_turn_breaks_off_be
     both = [call("add", {"name": "a"}), call("add", {"name": "b"})]
     async with room(database_url, [both, fail(OSError("away")), OK]) as here:
         waiting = await here.says("add two")
-        await here.decides_all(waiting["approvals"])
+        await here.decides(
+            *(Decision(approval_id=one["approval_id"], decision="approve") for one in waiting["approvals"])
+        )
         assert (await here.rests(waiting["turn_id"]))["status"] == "failed"
         assert await here.names() == ["a", "b"]
         await here.says("and now?")
@@ -127,8 +130,6 @@ async def _answered(here: Room) -> set[str]:
     """How often the stored calls are answered."""
     history = await here.history()
     calls = [made.tool_call_id for one in history if isinstance(one, ModelResponse) for made in one.tool_calls]
-    returns = [
-        part.tool_call_id for one in history for part in one.parts if isinstance(part, ToolReturnPart)
-    ]
+    returns = [part.tool_call_id for one in history for part in one.parts if isinstance(part, ToolReturnPart)]
     assert len(set(calls)) == len(calls)
     return {"once" if returns.count(one) == 1 else f"{returns.count(one)} times" for one in calls}
