@@ -71,6 +71,8 @@ class TurnRun:
                     await self._ending.let_go(self._budget.used())
                     raise
                 await self._end_cancelled()
+            else:
+                await self._late_title()
             finally:
                 if self._title:
                     self._title.cancel()
@@ -191,6 +193,11 @@ class TurnRun:
     async def _show_settled(self, approval: Approval) -> None:
         if now := await self._show.present(approval):
             self._budget.calls.approvals[now.tool_call_id] = now
+
+    async def _late_title(self) -> None:
+        """A title that wasn't ready before the stream's end is kept all the same."""
+        if self._title and not self._title.done():
+            await self._ending.titled(await self._title)
 
     async def _send_title(self) -> None:
         if self._title and self._title.done() and not self._title.cancelled():

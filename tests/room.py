@@ -9,6 +9,7 @@ from itertools import count
 from typing import Any
 
 from pydantic_ai.messages import ModelMessage
+from pydantic_ai.messages import ToolReturnPart
 from pydantic_ai.models import Model
 from sqlalchemy import select, text
 
@@ -127,9 +128,8 @@ class Room:
 
     def told(self) -> list[Any]:
         """What came back to the model for its calls, in order, as it read it in its last request."""
-        return [
-            part.content for message in self.model.requests[-1] for part in message.parts if hasattr(part, "outcome")
-        ]
+        parts = [part for message in self.model.requests[-1] for part in message.parts]
+        return [part.content for part in parts if isinstance(part, ToolReturnPart)]
 
 
 @asynccontextmanager

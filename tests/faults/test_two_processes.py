@@ -47,6 +47,7 @@ async def test_three_approvals_decided_by_different_processes_go_on_without_a_re
     await assert_accepted(house.database_url, "ann", "c")
 
 
+@pytest.mark.timeout(300)
 async def test_the_same_decision_in_the_same_instant_writes_once(
     house: House, ann: Visitor, elsewhere: Visitor
 ) -> None:
