@@ -13,7 +13,7 @@ from agents import deciding, undo
 from agents.arriving import Busy
 from agents.chunks import DONE, encoded
 from agents.deciding import expire
-from agents.errors import NotFound
+from agents.errors import NewerHistory, NotFound
 from agents.opening import Opening
 from agents.reading import Page, Reading
 from agents.requests import Cancelled, Decision, Door, Person, TurnOpened, TurnRequest
@@ -247,9 +247,16 @@ class Runtime:
                 taken.append(now)
         for turn in taken:
             log.info("taking over turn %s", turn.id)
-            await self.tasks.launch(turn)
+            await self._launch_taken(turn)
         async with self.database.read() as connection:
             due = await turns.waiting_in_vain(connection, self.setup.clock())
         for user_id, turn_id in due:
             if going := await expire(self.setup, user_id, turn_id):
                 await self.tasks.launch(going)
+
+    async def _launch_taken(self, turn: Turn) -> None:
+        try:
+            await self.tasks.launch(turn)
+        except NewerHistory as error:
+            # Its lease lapses again: a process of the newer release will come by.
+            log.warning("turn %s is left for a newer release: %s", turn.id, error)
