@@ -8,8 +8,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any
 
-from pydantic_ai.messages import ModelMessage
-from pydantic_ai.messages import ToolReturnPart
+from pydantic_ai.messages import ModelMessage, ToolReturnPart
 from pydantic_ai.models import Model
 from sqlalchemy import select, text
 

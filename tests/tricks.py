@@ -18,6 +18,8 @@ hidden = Toolset("hidden", title=Words.same("Hidden"), keywords=Keywords(en=("ab
 
 HELD: dict[str, asyncio.Event] = {}
 """Places where a tool stands until a test lets it go on."""
+REACHED: dict[str, asyncio.Event] = {}
+"""Set when a tool comes to a place, where a test waits for that."""
 TROUBLE: set[str] = set()
 """Names that can't be added at the moment, for no reason that anybody expects."""
 
@@ -39,6 +41,12 @@ async def _add(deps: ToolDeps, name: str) -> None:
     )
     deps.session.add(row)
     await deps.session.flush()
+
+
+async def _stand(place: str) -> None:
+    if place in REACHED:
+        REACHED[place].set()
+    await HELD[place].wait()
 
 
 async def _found(deps: ToolDeps, name: str) -> TaskClassRow:
@@ -129,7 +137,7 @@ async def add_in_trouble(deps: ToolDeps, name: str) -> dict[str, Any]:
 async def add_slowly(deps: ToolDeps, name: str, place: str) -> dict[str, Any]:
     """Add a class, and stand still until a test says otherwise."""
     await _add(deps, name)
-    await HELD[place].wait()
+    await _stand(place)
     return {"status": "ok"}
 
 
@@ -142,7 +150,7 @@ async def explode(deps: ToolDeps) -> dict[str, Any]:
 @tricks.read
 async def hold(deps: ToolDeps, place: str) -> dict[str, Any]:
     """Stand still until a test says otherwise."""
-    await HELD[place].wait()
+    await _stand(place)
     return {"status": "ok"}
 
 

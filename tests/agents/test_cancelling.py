@@ -8,7 +8,7 @@ from pydantic_ai.messages import ModelResponse, TextPart
 from agents.requests import Decision
 from tests.agents.strict_provider import call, hold_after, say
 from tests.room import room
-from tests.tricks import HELD
+from tests.tricks import HELD, REACHED
 
 pytestmark = pytest.mark.anyio
 
@@ -51,10 +51,10 @@ async def test_a_write_that_is_being_made_is_finished_and_told_and_the_next_one_
     async with room(database_url, [writes, say("So it is.")]) as here:
         waiting = await here.says("add two")
         HELD["writing"].clear()
+        REACHED["writing"] = asyncio.Event()
         both = [Decision(approval_id=one["approval_id"], decision="approve") for one in waiting["approvals"]]
         await here.decides(*both)
-        while not HELD["writing"]._waiters:  # pyright: ignore[reportPrivateUsage] - whether somebody stands there
-            await asyncio.sleep(0)
+        await REACHED["writing"].wait()
         cancelling = asyncio.create_task(here.runtime.cancel(here.person, "c"))
         await asyncio.sleep(0)
         HELD["writing"].set()
