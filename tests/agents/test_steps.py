@@ -132,7 +132,7 @@ async def test_arguments_that_do_not_fit_the_tool_are_refused(database_url: str,
         card = (await here.says("add a"))["approvals"][0]
         with pytest.raises(Invalid) as refused:
             await here.approves(card, arguments=arguments)
-        assert refused.value.problems[0]["field"].startswith("arguments")
+        assert refused.value.said("en")[0]["field"].startswith("arguments")
         assert (await here.approval(card))["version"] == 1
 
 
