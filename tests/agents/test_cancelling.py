@@ -56,7 +56,10 @@ async def test_a_write_that_is_being_made_is_finished_and_told_and_the_next_one_
         await here.decides(*both)
         await REACHED["writing"].wait()
         cancelling = asyncio.create_task(here.runtime.cancel(here.person, "c"))
-        await asyncio.sleep(0)
+        for _ in range(5000):
+            if any(task.cancelling() for task in asyncio.all_tasks()):
+                break
+            await asyncio.sleep(0.001)
         HELD["writing"].set()
 
         cancelled = await cancelling
