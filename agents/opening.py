@@ -130,11 +130,7 @@ class Opening:
         if last is None:
             raise Invalid([{"field": "trigger", "message": NO_MESSAGE}])
         turn = await insert(connection, setup, fresh, again=last)
-        for one in recent:
-            if one.id == last.id:
-                await turns.change(
-                    connection, one.id, one.epoch + (pending is not None and one.id == pending.id), replaced_by=turn.id
-                )
+        await turns.change(connection, last.id, last.epoch, replaced_by=turn.id)
         return Opened(turn=turn, launch=True)
 
     async def _command(self, connection: AsyncConnection, fresh: Fresh, command: str) -> Opened:

@@ -23,6 +23,8 @@ class Out:
         self._timer: asyncio.TimerHandle | None = None
         self._sending: asyncio.Task[None] | None = None
         self._lock = asyncio.Lock()
+        self.begun = False
+        """Whether the run's `start` was sent."""
         self.open_part: tuple[str, str] | None = None
         """Kind (`text`, `reasoning`) and id of the part that was begun and not ended."""
 
@@ -31,6 +33,7 @@ class Out:
         if kind in JOINED:
             await self._hold(json.loads(chunk))
             return
+        self.begun |= kind == "start"
         if kind in ("text-start", "reasoning-start"):
             self.open_part = (kind.removesuffix("-start"), json.loads(chunk)["id"])
         elif kind in ("text-end", "reasoning-end"):

@@ -10,10 +10,10 @@ from zoneinfo import ZoneInfo
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from agents import deciding, undo
-from agents.arriving import Busy
+from agents.arriving import Busy, Opened
 from agents.chunks import DONE, encoded
 from agents.deciding import expire
-from agents.errors import NewerHistory, NotFound
+from agents.errors import NewerHistory, NotFound, TurnInProgress
 from agents.opening import Opening
 from agents.reading import Page, Reading
 from agents.requests import Cancelled, Decision, Door, Person, TurnOpened, TurnRequest
@@ -32,6 +32,8 @@ from toolsets.registry import Registry
 log = logging.getLogger("placet.runtime")
 
 REMEMBERED = 1000
+INTERRUPTIONS = 3
+"""How often one message tries to take the place of others."""
 
 
 class Runtime:
@@ -70,11 +72,7 @@ class Runtime:
 
         Raises TurnInProgress, IdempotencyConflict, Invalid, Forbidden, NotFound.
         """
-        try:
-            opened = await self._opening(request)
-        except Busy as busy:
-            await self.tasks.cancel(busy.turn)
-            opened = await self._opening(request)
+        opened = await self._opened(request)
         if opened.launch:
             after = await self.tasks.launch(opened.turn)
         else:
@@ -87,6 +85,15 @@ class Runtime:
             after=0 if opened.continued else after,
             created=opened.launch and not opened.continued,
         )
+
+    async def _opened(self, request: TurnRequest) -> Opened:
+        """Interrupts what is in the way, again if another message was quicker. Raises TurnInProgress in the end."""
+        for _ in range(INTERRUPTIONS):
+            try:
+                return await self._opening(request)
+            except Busy as busy:
+                await self.tasks.cancel(busy.turn)
+        raise TurnInProgress
 
     async def follow(self, user_id: str, turn_id: str, after: int) -> AsyncIterator[list[Event]]:
         """From the beginning: the whole turn as one stream. Later: the run that begins there."""

@@ -76,6 +76,9 @@ class Showing:
 
     async def cut_off(self, why: Mapping[str, Any], used: Used, finish: Mapping[str, Any]) -> None:
         """The end of a run that the encoder doesn't end: the open part, usage, `why`, one `finish`, `[DONE]`."""
+        if not self._out.begun:
+            await self._out.emit({"type": "start", "messageId": self._turn.assistant_message_id})
+            await self.begun()
         await self._out.end_part()
         await self.usage(used)
         await self._out.emit(why)

@@ -18,6 +18,7 @@ from stores.turns import Turn
 log = logging.getLogger("placet.runtime")
 
 CANCEL_WAIT_S = 10.0
+CANCEL_TRIES = 3
 POLL_S = 0.05
 
 
@@ -115,22 +116,30 @@ class Tasks:
             task.cancel()
 
     async def cancel(self, turn: Turn) -> None:
-        """Bring an open turn to its end, in whatever process it runs."""
+        """Bring an open turn to its end, in whatever process it runs, also one that begins to wait meanwhile."""
+        now: Turn | None = turn
+        for _ in range(CANCEL_TRIES):
+            if now is None or not now.open:
+                return
+            await self._cancel_once(now)
+            async with self._setup.database.read() as connection:
+                now = await turns.get(connection, turn.user_id, turn.id)
+
+    async def _cancel_once(self, turn: Turn) -> None:
         if turn.status == "waiting":
             async with self._setup.database.write() as connection:
                 await conversations.lock(connection, turn.user_id, turn.conversation_id)
                 now = await turns.get(connection, turn.user_id, turn.id)
                 if now is not None and now.status == "waiting":
                     await close_waiting(connection, self._setup, now, "cancelled")
-                    return
-        if turn.id in self._running:
+        elif turn.id in self._running:
             run, task = self._running[turn.id]
             self._interrupt(run, cancelled=True)
             await asyncio.wait({task}, timeout=CANCEL_WAIT_S)
-            return
-        async with self._setup.database.write() as connection:
-            await turns.request_cancel(connection, turn.id, self._setup.clock())
-        await self._until_closed(turn)
+        else:
+            async with self._setup.database.write() as connection:
+                await turns.request_cancel(connection, turn.id, self._setup.clock())
+            await self._until_closed(turn)
 
     async def _until_closed(self, turn: Turn) -> None:
         for _ in range(int(CANCEL_WAIT_S / POLL_S)):

@@ -77,3 +77,21 @@ async def test_a_turn_that_rests_is_not_cancelled_again(database_url: str) -> No
         cancelled = await here.runtime.cancel(here.person, "c")
         assert (cancelled.turn_id, cancelled.status) == (None, "idle")
         assert (await here.rests(said["turn_id"]))["status"] == "completed"
+
+
+async def test_answering_anew_while_a_card_waits_retires_the_card(database_url: str) -> None:
+    async with room(database_url, [call("add", {"name": "a"}), say("Once more.")]) as here:
+        waiting = await here.says("add a")
+        again = await here.says("", trigger="regenerate-message", message_id="")
+        assert again["text"] == "Once more."
+        assert (await here.approval(waiting["approvals"][0]))["status"] == "superseded"
+        assert await here.names() == []
+
+
+async def test_a_turn_cancelled_before_its_first_step_has_a_whole_stream(database_url: str) -> None:
+    async with room(database_url, [say("Too late.")]) as here:
+        opened = await here.opens("hello")
+        await here.runtime.cancel(here.person, "c")
+        chunks = await here.chunks(opened)
+        assert [one["type"] for one in chunks] == ["start", "data-turn", "data-usage", "abort", "finish"]
+        await here.says("hello again")
