@@ -18,9 +18,16 @@ NOT_PROPOSED = Words(
 DENIED = "The person denied this; nothing was changed."
 
 
-def gone(memoir: Memoir, calls: Sequence[ToolCallPart], registry: Registry) -> list[ToolCallPart]:
-    """Calls of tools that the turn was given and that a deploy has taken away."""
-    return [one for one in calls if one.tool_name not in registry.tools and one.tool_name in memoir.tool_names]
+def lost(memoir: Memoir, calls: Sequence[ToolCallPart], registry: Registry) -> list[ToolCallPart]:
+    """Calls of tools that a deploy has taken away from the turn, or changed after they were shown."""
+    shown = {one.tool_call_id: one.schema_hash for one in memoir.approvals}
+    found: list[ToolCallPart] = []
+    for call in calls:
+        spec = registry.tools.get(call.tool_name)
+        gone = spec is None and call.tool_name in memoir.tool_names
+        if gone or (spec and shown.get(call.tool_call_id, spec.schema_hash) != spec.schema_hash):
+            found.append(call)
+    return found
 
 
 def answers(memoir: Memoir, calls: Sequence[ToolCallPart]) -> DeferredToolResults | None:

@@ -12,7 +12,7 @@ from agents.authority import may_still
 from agents.closing import close_waiting
 from agents.errors import ApprovalSettled, Forbidden, Invalid, NotFound, VersionConflict
 from agents.requests import Decision, Door, Person
-from agents.revising import Revised, revise
+from agents.revising import Revised, asks_the_same, revise
 from agents.setup import Setup
 from stores import approvals, conversations, turns
 from stores.approvals import Approval
@@ -44,14 +44,13 @@ async def decide(
     revised = [await revise(setup, person, approval, one) for approval, one in zip(found, chosen, strict=True)]
     places = sorted({approval.conversation_id for approval in found})
     going: list[Turn] = []
-    expired: list[Approval] = []
     async with setup.database.write() as connection:
         for conversation_id in places:
             await conversations.lock(connection, person.user_id, conversation_id)
+        expired = [one for one in found if await _past(connection, setup, one)]
         for approval, one, changed in zip(found, chosen, revised, strict=True):
-            if await _past(connection, setup, approval):
-                expired.append(approval)
-                continue
+            if expired:
+                break
             if changed is not None:
                 await _store(connection, approval, changed)
                 if changed.only:
@@ -102,7 +101,7 @@ async def vote(connection: AsyncConnection, setup: Setup, person: Person, said: 
     with logfire.span(
         "decision", approval_id=approval.id, decision=decision.decision, door=said.door, turn_id=approval.turn_id
     ):
-        if _same_vote(approval, person, decision):
+        if _same_vote(setup, approval, person, decision):
             return
         if approval.status != "pending":
             raise ApprovalSettled(approval.status)
@@ -117,15 +116,14 @@ async def vote(connection: AsyncConnection, setup: Setup, person: Person, said: 
             await _deny_along(connection, approval, record)
 
 
-def _same_vote(approval: Approval, person: Person, decision: Decision) -> bool:
+def _same_vote(setup: Setup, approval: Approval, person: Person, decision: Decision) -> bool:
     """Whether the same user said the same before: then it is no late decision, whatever the version."""
     record: Mapping[str, Any] = approval.decision or {}
     return (
         record.get("decision") == decision.decision
         and record.get("by") == person.user_id
         and approval.status in ("approved", "executing", "executed", "denied", "stale", "failed", "unknown")
-        and (decision.arguments is None or dict(decision.arguments) == approval.arguments)
-        and (not decision.skip or sorted(decision.skip) == sorted(approval.skip or []))
+        and asks_the_same(setup, approval, decision)
     )
 
 
@@ -136,6 +134,7 @@ def _record(setup: Setup, person: Person, said: Vote) -> dict[str, Any]:
         "at": setup.clock().isoformat(),
         "door": said.door,
         "reason": said.decision.reason,
+        "skip": list(said.decision.skip),
     }
 
 
@@ -168,6 +167,7 @@ async def _store(connection: AsyncConnection, seen: Approval, revised: Revised) 
                 "seal",
                 "card",
                 "draws",
+                "depends_on",
                 "skip",
                 "decision",
                 "outcome",

@@ -1,8 +1,10 @@
 """Driving the agent: step by step, each committed before anything is done with it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import replace
+from typing import Any
 
 from pydantic_ai import Agent, DeferredToolRequests, DeferredToolResults
 from pydantic_ai.agent import AgentRun
@@ -21,6 +23,7 @@ from pydantic_ai.messages import (
     ToolCallPartDelta,
     ToolReturnPart,
 )
+from pydantic_ai.result import AgentStream
 from pydantic_ai.usage import UsageLimits
 from pydantic_graph import End
 
@@ -33,6 +36,10 @@ from agents.setup import Setup
 
 OURS = UsageLimits(request_limit=None)
 """The budget is counted here, across runs; PydanticAI's own default would end long turns."""
+
+
+class OutOfTime(Exception):
+    """The model took longer than the turn has seconds left."""
 
 
 class Driver:
@@ -53,7 +60,7 @@ class Driver:
         self._call_ids: dict[int, str] = {}
 
     async def drive(self, agent: TurnAgent, results: DeferredToolResults | None) -> AsyncIterator[AgentStreamEvent]:
-        """Go on until the run ends, pauses or has used up a limit. Raises TimeoutError, and what the model raises."""
+        """Go on until the run ends, pauses or has used up a limit. Raises OutOfTime, and what the model raises."""
         self.paused = None
         async with agent.iter(
             None,
@@ -69,8 +76,8 @@ class Driver:
                     if self._budget.exhausted():
                         break
                     self._begin_response()
-                    async with asyncio.timeout(self._budget.seconds_left()), node.stream(run.ctx) as stream:
-                        async for event in stream:
+                    async with AsyncExitStack() as stack:
+                        async for event in self._in_time(stack.enter_async_context(node.stream(run.ctx))):
                             yield self._with_own_id(event)
                     node = await run.next(node)
                     if Agent.is_call_tools_node(node):
@@ -89,6 +96,25 @@ class Driver:
                 else:
                     node = await run.next(node)
             self.paused = _paused(run)
+
+    async def _in_time(self, opening: Awaitable[AgentStream[None, Any]]) -> AsyncIterator[AgentStreamEvent]:
+        """A response's events. Only the model is timed: whoever takes the events is never cut off within his work."""
+        deadline = asyncio.get_running_loop().time() + self._budget.seconds_left()
+        events: AsyncIterator[AgentStreamEvent] | None = None
+        while True:
+            limit = asyncio.timeout_at(deadline)
+            try:
+                async with limit:
+                    if events is None:
+                        events = aiter(await opening)
+                    event = await anext(events, None)
+            except TimeoutError as error:
+                if limit.expired():
+                    raise OutOfTime from error
+                raise
+            if event is None:
+                return
+            yield event
 
     async def commit(self, message: ModelMessage) -> None:
         """Commit a message before anything is done with it; the last response goes with the turn's new status.

@@ -18,10 +18,11 @@ from agents.window import window_start
 from agents.wire import question_data
 from stores import approvals, conversations, messages, turns, usage
 from stores.approvals import Approval
-from stores.shapes import NotMade, StoredWords, Used
+from stores.shapes import Used
 from stores.turns import Turn
+from toolsets.gate import NotExecuted
 
-GONE = "Not executed: the tool {} isn't there any more."
+GONE = "Not executed: the tool isn't there any more."
 
 
 class Ending:
@@ -154,18 +155,26 @@ class Ending:
         async with self._setup.database.write() as connection:
             await conversations.change(connection, self._turn.user_id, self._turn.conversation_id, title=title)
 
-    async def tool_is_gone(self, call: ToolCallPart, approval: Approval | None) -> str:
-        """A tool that a deploy took away: its approval fails; what the model and the person are told."""
-        text = GONE.format(call.tool_name)
-        if approval is not None and approval.status in ("pending", "approved"):
-            words = StoredWords(zh=f"工具 {call.tool_name} 已不存在，没有执行。", en=text)
-            outcome = NotMade(code="tool_gone", message=words, changed=False, safe_to_retry=False, moved=[])
-            async with self._setup.database.write() as connection:
-                await turns.fence(connection, self._turn.id, self._epoch)
-                await approvals.settle(
-                    connection, approval.id, expected=("pending", "approved"), status="failed", outcome=outcome
-                )
-        return text
+    async def without_tool(self, calls: Sequence[ToolCallPart]) -> tuple[list[ModelMessage], list[Approval]]:
+        """Calls whose tool a deploy took away or changed: what was approved of them fails.
+
+        Returns what they are answered with (what was executed before keeps its result), and the approvals that failed.
+        """
+        turn, tools = self._turn, self._setup.registry.tools
+        ids = {call.tool_call_id for call in calls}
+        async with self._setup.database.write() as connection:
+            await turns.fence(connection, turn.id, self._epoch)
+            failed: list[Approval] = []
+            for one in await approvals.of_turns(connection, turn.user_id, [turn.id]):
+                if one.tool_call_id not in ids:
+                    continue
+                why = NotExecuted.tool_changed(one.tool) if one.tool in tools else NotExecuted.tool_gone(one.tool)
+                if await approvals.settle(
+                    connection, one.id, expected=("pending", "approved"), status=why.status, outcome=why.as_json()
+                ):
+                    failed.append(one)
+            asked: list[ModelMessage] = [ModelResponse(parts=list(calls))]
+            return await closing_returns(connection, turn, asked, GONE), failed
 
     async def _append(self, connection: AsyncConnection, fresh: Sequence[ModelMessage]) -> None:
         await messages.append(

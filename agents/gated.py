@@ -17,7 +17,7 @@ from stores.errors import LeaseLost
 from stores.ledger import Entry
 from toolsets.arguments import as_json
 from toolsets.errors import DomainError
-from toolsets.gate import Actor, Executed, GateCall, NotExecuted, Proposal, stored_symbols
+from toolsets.gate import Actor, Executed, GateCall, NotExecuted, Proposal, Symbols, stored_symbols
 from toolsets.gate.outcomes import LedgerMismatch
 from toolsets.registry import ToolSpec
 from toolsets.toolset import Ask, Effect
@@ -57,9 +57,23 @@ class TurnCalls:
     """Calls that were charged in an earlier run."""
     waiting: set[str] = field(default_factory=set[str])
     """Calls that had to wait when the turn paused: what they read is kept, like what was executed."""
+    symbols: dict[str, Symbols] = field(default_factory=dict[str, Symbols])
+    """What stands for keys that the database made, by the call that was executed."""
     limit: int = 20
     charged: int = 0
     exhausted: bool = False
+
+    def symbols_before(self, approval: Approval) -> Symbols:
+        """Of the calls that were shown together with this one. Other steps count their places anew."""
+        step = _step_of(approval)
+        calls = [one.tool_call_id for one in self.approvals.values() if _step_of(one) == step]
+        known = {call_id: stored_symbols(entry) for call_id, entry in self.ledger.items()} | self.symbols
+        return {key: symbol for call_id in calls for key, symbol in known.get(call_id, {}).items()}
+
+
+def _step_of(approval: Approval) -> int:
+    """The place in the turn at which the approvals of its step begin."""
+    return approval.position - approval.draws["call"]
 
 
 Settled = Callable[[Approval], Awaitable[None]]
@@ -184,12 +198,13 @@ class GatedToolset(AbstractToolset[None]):
     async def _approved(self, call: GateCall, approval: Approval) -> Any:
         if approval.status != "approved":
             raise _already(approval)
-        symbols = {key: symbol for entry in self.calls.ledger.values() for key, symbol in stored_symbols(entry).items()}
         position = approval.draws["call"]
+        symbols = self.calls.symbols_before(approval)
         done = await unbroken(self._gate.execute(self._actor, call, approval, position=position, symbols=symbols))
         await self._settled(approval)
         if isinstance(done, NotExecuted):
             raise done
+        self.calls.symbols[call.id] = done.symbols
         return self._told(done, call, approval)
 
     def _told(self, done: Executed, call: GateCall, approval: Approval | None) -> Mapping[str, Any]:

@@ -97,7 +97,7 @@ async def insert(
 async def _select(
     connection: AsyncConnection, setup: Setup, conversation: Conversation, text: str, context: Mapping[str, Any]
 ) -> _Chosen:
-    recent = await turns.latest(connection, conversation.user_id, conversation.id, EARLIER + STICKY)
+    recent = await turns.recent(connection, conversation.user_id, conversation.id, EARLIER + STICKY)
     said = [turn.message_text for turn in recent][:EARLIER]
     sticky = [name for turn in [one for one in recent if one.kind == "agent"][:STICKY] for name in turn.toolsets or []]
     toolsets = setup.registry.toolsets_of(conversation.assistant)

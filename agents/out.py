@@ -27,28 +27,51 @@ class Out:
         """Whether the run's `start` was sent."""
         self.open_part: tuple[str, str] | None = None
         """Kind (`text`, `reasoning`) and id of the part that was begun and not ended."""
+        self.response: list[str] = []
+        """Ids of the parts of the step that was begun last."""
+        self._inputs: dict[str, str] = {}
+        """Calls whose arguments were begun and not ended, with their tools."""
 
     async def put(self, chunk: str, kind: str) -> None:
         """A chunk as JSON, and its type."""
         if kind in JOINED:
             await self._hold(json.loads(chunk))
             return
-        self.begun |= kind == "start"
-        if kind in ("text-start", "reasoning-start"):
-            self.open_part = (kind.removesuffix("-start"), json.loads(chunk)["id"])
-        elif kind in ("text-end", "reasoning-end"):
-            self.open_part = None
+        self._note(chunk, kind)
         await self._send(chunk)
+
+    def _note(self, chunk: str, kind: str) -> None:
+        match kind:
+            case "start":
+                self.begun = True
+            case "start-step":
+                self.response.clear()
+            case "text-start" | "reasoning-start":
+                self.open_part = (kind.removesuffix("-start"), json.loads(chunk)["id"])
+                self.response.append(self.open_part[1])
+            case "text-end" | "reasoning-end":
+                self.open_part = None
+            case "tool-input-start":
+                call = json.loads(chunk)
+                self._inputs[call["toolCallId"]] = call["toolName"]
+                self.response.append(call["toolCallId"])
+            case "tool-input-available" | "tool-input-error":
+                self._inputs.pop(json.loads(chunk)["toolCallId"], None)
+            case _:
+                pass
 
     async def emit(self, *chunks: Chunk) -> None:
         for chunk in chunks:
             await self.put(encoded(chunk), chunk["type"])
 
-    async def end_part(self) -> None:
-        """End the part that is open."""
+    async def end_parts(self, why: str) -> None:
+        """End what is open; `why` is said of calls that weren't even read to their end."""
         if self.open_part:
             kind, part_id = self.open_part
             await self.emit({"type": f"{kind}-end", "id": part_id})
+        for call_id, tool in list(self._inputs.items()):
+            named = {"toolCallId": call_id, "toolName": tool}
+            await self.emit({"type": "tool-input-error", **named, "input": {}, "errorText": why})
 
     async def done(self) -> None:
         await self._send(DONE)

@@ -21,7 +21,7 @@ from toolsets.gate.calls import Ran
 from toolsets.registry import ToolSpec
 from toolsets.words import Locale, Words
 
-NO_TOOL = Words("这个工具已经不在了", "belong to a tool that isn't there any more")
+NO_TOOL = Words("这个工具已经不在或变了", "belong to a tool that is gone or has changed")
 NOT_OPTIONAL = Words("只能略过标为可选的行", "names a row that can't be left out")
 NOT_BOTH = Words("不能和新的参数一起给", "can't be given together with new arguments")
 OTHERS_MOVE = Words("略过这些行会改变其他行", "would change other rows")
@@ -46,7 +46,7 @@ async def revise(setup: Setup, person: Person, approval: Approval, decision: Dec
     if decision.decision != "approve" or (decision.arguments is None and not decision.skip):
         return None
     if approval.status != "pending":
-        if _repeated(approval, decision):
+        if asks_the_same(setup, approval, decision):
             return None
         raise ApprovalSettled(approval.status)
     if decision.expected_version is not None and decision.expected_version != approval.version:
@@ -59,16 +59,25 @@ async def revise(setup: Setup, person: Person, approval: Approval, decision: Dec
     return await _Revision(setup, turn, siblings).of(approval, decision)
 
 
-def _repeated(approval: Approval, decision: Decision) -> bool:
-    edited = decision.arguments is None or dict(decision.arguments) == approval.arguments
-    return edited and sorted(decision.skip) == sorted(approval.skip or [])
+def asks_the_same(setup: Setup, approval: Approval, decision: Decision) -> bool:
+    """Whether the decision, if it edits or skips, asks for what the approval is already."""
+    asked = approval.decision["skip"] if approval.decision else []
+    if decision.skip and set(decision.skip) not in (set(asked), set(approval.skip or ())):
+        return False
+    if decision.arguments is None or decision.arguments == approval.arguments:
+        return True
+    spec = setup.registry.tools.get(approval.tool)
+    try:
+        return spec is not None and spec.arguments.normalized(dict(decision.arguments)) == approval.arguments
+    except ArgumentsError:
+        return False
 
 
 class _Revision:
     def __init__(self, setup: Setup, turn: Turn, siblings: Sequence[Approval]) -> None:
         self._setup = setup
         self._turn = turn
-        self._siblings = [one for one in siblings if one.status in ("pending", "approved")]
+        self._siblings = [one for one in siblings if one.status in ("pending", "approved") and self._as_proposed(one)]
         locale: Locale = "zh" if turn.locale == "zh" else "en"
         self._actor = Actor(
             user_id=turn.user_id,
@@ -82,7 +91,7 @@ class _Revision:
 
     async def of(self, approval: Approval, decision: Decision) -> Revised:
         spec = self._setup.registry.tools.get(approval.tool)
-        if spec is None:
+        if spec is None or not self._as_proposed(approval):
             raise Invalid([{"field": "arguments", "message": NO_TOOL}])
         arguments = approval.arguments
         if decision.arguments is not None:
@@ -97,6 +106,11 @@ class _Revision:
             rows=((fresh, approval), *later),
             only=decision.arguments is not None and not decision.execute,
         )
+
+    def _as_proposed(self, approval: Approval) -> bool:
+        """Whether the tool is still there as it was; what isn't will not be executed."""
+        spec = self._setup.registry.tools.get(approval.tool)
+        return spec is not None and spec.schema_hash == approval.schema_hash
 
     def _normalized(self, spec: ToolSpec, arguments: Mapping[str, Any]) -> dict[str, Any]:
         try:
@@ -125,6 +139,7 @@ class _Revision:
             ran=ran,
             depends_on=(),
             skip=frozenset(approval.skip or ()),
+            position=approval.draws["call"],
         )
 
     async def _proposed(
@@ -135,7 +150,12 @@ class _Revision:
         draws = Draws.stored(approval.draws, self._setup.new_id) if same else None
         try:
             return await self._setup.gate.propose(
-                self._actor, before, self._call(approval, arguments), skip=skip, draws=draws
+                self._actor,
+                before,
+                self._call(approval, arguments),
+                skip=skip,
+                draws=draws,
+                position=approval.draws["call"],
             )
         except DomainError as error:
             field = "skip" if same else "arguments"
@@ -183,12 +203,16 @@ class _Revision:
             change_digest=proposal.ran.normal.digest,
             card=card_as_json(proposal.ran.card, first),
             draws=proposal.draws.as_json(approval.draws["call"]),
+            depends_on=self._built_on(proposal),
             skip=list(skip) or None,
             decision=None,
             reversible=not irreversible(proposal.ran.changes),
             versions=[*(approval.versions or []), earlier] if edited else approval.versions,
         )
         return resealed(fresh, self._setup)
+
+    def _built_on(self, proposal: Proposal) -> list[str]:
+        return [one.id for one in self._siblings if one.tool_call_id in proposal.depends_on]
 
     async def _later(self, approval: Approval, proposal: Proposal) -> list[tuple[Approval, Approval]]:
         """Later siblings, proposed anew on top of the new version."""
@@ -201,7 +225,12 @@ class _Revision:
             call = self._call(one, one.arguments)
             try:
                 again = await self._setup.gate.propose(
-                    self._actor, before, call, skip=frozenset(one.skip or ()), draws=draws
+                    self._actor,
+                    before,
+                    call,
+                    skip=frozenset(one.skip or ()),
+                    draws=draws,
+                    position=one.draws["call"],
                 )
             except DomainError as error:
                 words = StoredWords(zh=NO_LONGER.zh + error.words.zh, en=f"{NO_LONGER.en} {error.words.en}")

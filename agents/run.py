@@ -7,17 +7,17 @@ from collections.abc import AsyncIterator
 import logfire
 from pydantic_ai import DeferredToolResults
 from pydantic_ai.exceptions import AgentRunError, FallbackExceptionGroup
-from pydantic_ai.messages import AgentStreamEvent, ModelRequest
+from pydantic_ai.messages import AgentStreamEvent
 
-from agents.answers import answers, gone, not_proposed
+from agents.answers import answers, lost, not_proposed
 from agents.budget import Budget, Limit
 from agents.build import build_agent, instructions, live_views, turn_toolset
-from agents.driving import Driver
+from agents.driving import Driver, OutOfTime
 from agents.encoder import TurnEncoder, wire
 from agents.endings import Ending
 from agents.failures import described
 from agents.gated import GatedToolset
-from agents.history import told, unanswered
+from agents.history import unanswered
 from agents.memoir import Memoir, read_memoir
 from agents.out import Out
 from agents.setup import Setup
@@ -111,8 +111,9 @@ class TurnRun:
             try:
                 async for event in driver.drive(agent, results):
                     yield event
-            except TimeoutError:
+            except OutOfTime:
                 self._budget.hit = "seconds"
+                await self._show.taken_back()
             if limit := self._budget.hit:
                 async for event in self._wrap_up(driver, limit, spoken):
                     yield event
@@ -129,17 +130,17 @@ class TurnRun:
             self._title = asyncio.create_task(make_title(self._setup.model, self.turn.message_text, self.locale))
 
     async def _answers(self, memoir: Memoir, driver: Driver) -> DeferredToolResults | None:
-        """What the unanswered calls of the log get; those whose tool is gone are answered here."""
+        """What the unanswered calls of the log get; those whose tool is gone or another are answered here."""
         calls = unanswered(memoir.own)
-        lost = gone(memoir, calls, self._setup.registry)
-        if lost:
-            approvals = self._budget.calls.approvals
-            texts = [await self._ending.tool_is_gone(call, approvals.get(call.tool_call_id)) for call in lost]
-            request = ModelRequest(parts=[told(call, text) for call, text in zip(lost, texts, strict=True)])
-            await driver.commit(request)
-            for call, text in zip(lost, texts, strict=True):
-                await self._show.not_called(call.tool_call_id, text)
-        return answers(memoir, [call for call in calls if call not in lost])
+        without = lost(memoir, calls, self._setup.registry)
+        if without:
+            returns, failed = await self._ending.without_tool(without)
+            for message in returns:
+                await driver.commit(message)
+                await self._show.answered(message, self._budget.calls.approvals)
+            for approval in failed:
+                await self._show_settled(approval)
+        return answers(memoir, [call for call in calls if call not in without])
 
     async def _wrap_up(self, driver: Driver, limit: Limit, spoken: str) -> AsyncIterator[AgentStreamEvent]:
         """A last answer without tools; when that fails too, what is known by code."""
@@ -151,7 +152,8 @@ class TurnRun:
         try:
             async for event in driver.drive(agent, None):
                 yield event
-        except (TimeoutError, AgentRunError, FallbackExceptionGroup) as error:
+        except (OutOfTime, AgentRunError, FallbackExceptionGroup) as error:
+            await self._show.taken_back()
             log.warning("turn %s could not be wrapped up: %s", self.turn.id, type(error).__name__)
 
     async def _close(self, driver: Driver, toolset: GatedToolset, failure: BaseException | None) -> str | None:

@@ -96,16 +96,14 @@ class Runtime:
         raise TurnInProgress
 
     async def follow(self, user_id: str, turn_id: str, after: int) -> AsyncIterator[list[Event]]:
-        """From the beginning: the whole turn as one stream. Later: the run that begins there."""
-        if after > 0:
-            async for batch in follow_run(self.setup, turn_id, after):
-                yield batch
-            return
+        """From the beginning: the whole turn as one stream. Later: the run that begins there. Nothing for others."""
         async with self.database.read() as connection:
             turn = await turns.get(connection, user_id, turn_id)
-        if turn is not None:
-            async for batch in follow_turn(self.setup, self.reading, turn, 0):
-                yield batch
+        if turn is None:
+            return
+        following = follow_run(self.setup, turn_id, after) if after else follow_turn(self.setup, self.reading, turn, 0)
+        async for batch in following:
+            yield batch
 
     async def rejoin(
         self, person: Person, conversation_id: str, last_event_id: int

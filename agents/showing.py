@@ -1,10 +1,13 @@
 """What a run shows of itself beside the model's words: cards, questions, notices, how it ended."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any
+
+from pydantic_ai.messages import ModelMessage, ToolReturnPart
 
 from agents.chunks import data, spoken, status
 from agents.out import Out
+from agents.retelling import returned
 from agents.setup import Setup
 from agents.wire import approval_data, locale_of, question_data, turn_data, usage_data
 from stores import approvals
@@ -15,6 +18,7 @@ from toolsets.words import Locale, Words
 
 RESUMED = Words("继续…", "Going on…")
 WAITING = Words("等你决定", "Waiting for you")
+CUT_OFF = Words("没有说完。", "It was cut off.")
 
 
 class Showing:
@@ -57,11 +61,20 @@ class Showing:
             await self._out.emit(data("question", question, question["question_id"]))
         await self._out.emit(status("waiting", WAITING.said(self._locale)))
 
-    async def not_called(self, call_id: str, text: str) -> None:
-        await self._out.emit({"type": "tool-output-error", "toolCallId": call_id, "errorText": text})
+    async def answered(self, message: ModelMessage, asked: Container[str]) -> None:
+        """The outputs of calls that code answers; `asked` are those that the person was asked for."""
+        for part in message.parts:
+            if isinstance(part, ToolReturnPart):
+                await self._out.emit(*returned(part, asked=part.tool_call_id in asked))
 
     async def budget(self, shown: Mapping[str, Any]) -> None:
         await self._out.emit(data("budget", shown, self._turn.id))
+
+    async def taken_back(self) -> None:
+        """A response that was cut off and isn't kept: its parts are ended, and pages remove them."""
+        await self._out.end_parts(CUT_OFF.said(self._locale))
+        if self._out.response:
+            await self._out.emit(data("reset", {"part_ids": list(self._out.response)}))
 
     async def reply(self, text: str) -> None:
         """A text made by code, as a step of its own."""
@@ -75,11 +88,11 @@ class Showing:
         await self._out.emit(data("usage", usage_data(used), self._turn.id))
 
     async def cut_off(self, why: Mapping[str, Any], used: Used, finish: Mapping[str, Any]) -> None:
-        """The end of a run that the encoder doesn't end: the open part, usage, `why`, one `finish`, `[DONE]`."""
+        """The end of a run that the encoder doesn't end: what is open, usage, `why`, one `finish`, `[DONE]`."""
         if not self._out.begun:
             await self._out.emit({"type": "start", "messageId": self._turn.assistant_message_id})
             await self.begun()
-        await self._out.end_part()
+        await self._out.end_parts(CUT_OFF.said(self._locale))
         await self.usage(used)
         await self._out.emit(why)
         await self._out.emit({"type": "finish", **finish})

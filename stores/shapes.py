@@ -70,6 +70,8 @@ class StoredDecision(TypedDict):
     at: str
     door: str
     reason: str | None
+    skip: list[str]
+    """The rows that were to be left out; those that depend on them went along."""
 
 
 @final

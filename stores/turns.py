@@ -66,7 +66,17 @@ class Turn:
         return self.status in OPEN
 
 
+@dataclass(frozen=True)
+class Recent:
+    """What a selection has to know of a turn."""
+
+    kind: str
+    message_text: str
+    toolsets: list[str] | None
+
+
 COLUMNS = columns(TurnRow, Turn)
+RECENT_COLUMNS = columns(TurnRow, Recent)
 
 
 def _of(user_id: str, conversation_id: str) -> ColumnElement[bool]:
@@ -109,6 +119,13 @@ async def latest(connection: AsyncConnection, user_id: str, conversation_id: str
     statement = select(*COLUMNS).where(_of(user_id, conversation_id), TABLE.c.replaced_by.is_(None))
     statement = statement.order_by(TABLE.c.number.desc()).limit(count)
     return [read(Turn, row) for row in await connection.execute(statement)]
+
+
+async def recent(connection: AsyncConnection, user_id: str, conversation_id: str, count: int) -> list[Recent]:
+    """As `latest`, without all that a turn carries: every turn begins with this."""
+    statement = select(*RECENT_COLUMNS).where(_of(user_id, conversation_id), TABLE.c.replaced_by.is_(None))
+    statement = statement.order_by(TABLE.c.number.desc()).limit(count)
+    return [read(Recent, row) for row in await connection.execute(statement)]
 
 
 async def all_in(connection: AsyncConnection, user_id: str, conversation_id: str) -> list[Turn]:

@@ -138,7 +138,7 @@ async def room(
     """A process of its own over the database; when it ends, its open turns are let go."""
     script = ScriptedModel(steps, repeat_ids=True)
     moving = time or Time()
-    given = load_settings(database_url=database_url, packs=("tests.tricks:build_pack",), **settings)
+    given = load_settings(**{"database_url": database_url, "packs": ("tests.tricks:build_pack",)} | settings)
     async with build(given, model=model or script, clock=moving) as wired:
         try:
             yield Room(runtime=wired.runtime, model=script, time=moving)

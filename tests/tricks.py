@@ -118,6 +118,17 @@ async def add_several(deps: ToolDeps, names: list[str]) -> dict[str, Any]:
     return {"status": "ok"}
 
 
+@tricks.write(title=Words.same("Shift several"), card=several_card)
+async def shift_several(deps: ToolDeps, names: list[str], more: list[str]) -> dict[str, Any]:
+    """Give classes one slot more, and add others."""
+    for name in names:
+        (await _found(deps, name)).total_slots += 1
+    for name in more:
+        if name not in deps.skip:
+            await _add(deps, name)
+    return {"status": "ok"}
+
+
 @tricks.write(title=Words.same("Nothing"))
 async def change_nothing(deps: ToolDeps) -> dict[str, Any]:
     """Change nothing at all."""

@@ -74,13 +74,26 @@ async def test_a_delta_is_not_held_for_long() -> None:
 async def test_a_part_that_is_open_can_be_ended_once() -> None:
     log = MemoryEventLog()
     out = Out(log, TURN, 1)
-    await out.end_part()
+    await out.end_parts("cut off")
     await out.emit({"type": "text-start", "id": "a"}, delta("a", "x"))
     assert out.open_part == ("text", "a")
-    await out.end_part()
-    await out.end_part()
+    await out.end_parts("cut off")
+    await out.end_parts("cut off")
     await out.done()
     assert await logged(log) == [{"type": "text-start", "id": "a"}, delta("a", "x"), {"type": "text-end", "id": "a"}]
+
+
+async def test_a_call_that_is_open_is_ended_with_the_reason_and_a_whole_one_is_left_alone() -> None:
+    log = MemoryEventLog()
+    out = Out(log, TURN, 1)
+    whole, cut = ({"toolCallId": call, "toolName": "add"} for call in ("whole", "cut"))
+    await out.emit({"type": "start-step"}, {"type": "tool-input-start", **whole})
+    await out.emit({"type": "tool-input-available", **whole, "input": {}}, {"type": "tool-input-start", **cut})
+    await out.end_parts("cut off")
+    await out.end_parts("cut off")
+    await out.done()
+    assert (await logged(log))[-1] == {"type": "tool-input-error", **cut, "input": {}, "errorText": "cut off"}
+    assert out.response == ["whole", "cut"]
 
 
 async def test_an_older_epoch_writes_nothing() -> None:

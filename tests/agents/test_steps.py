@@ -8,6 +8,7 @@ from agents.errors import ApprovalSettled, Forbidden, Invalid, NotFound, Version
 from agents.requests import Decision
 from tests.agents.strict_provider import call, say
 from tests.room import BOB, room
+from tests.tricks import TROUBLE
 
 pytestmark = pytest.mark.anyio
 
@@ -241,3 +242,37 @@ async def test_a_card_waits_through_a_restart_with_its_ids(database_url: str) ->
 
 def _yes(card: Any, version: int = 1) -> Decision:
     return Decision(approval_id=card["approval_id"], decision="approve", expected_version=version)
+
+
+@pytest.mark.parametrize("wrong", [call("frobnicate", {"name": "b"}), call("add_in_trouble", {"name": "b"})])
+async def test_nobody_is_asked_when_a_call_of_the_step_breaks_or_does_not_exist(database_url: str, wrong: Any) -> None:
+    TROUBLE.add("b")
+    try:
+        async with room(database_url, [[call("add", {"name": "a"}), wrong], say("It can't be done.")]) as here:
+            done = await here.says("add a and b")
+            assert (done["status"], done["approvals"]) == ("completed", [])
+            assert await here.rows("SELECT id FROM approvals") == []
+            assert "Not proposed" in str(here.told())
+            assert "password" not in str(here.model.requests) + str(done)
+    finally:
+        TROUBLE.discard("b")
+
+
+async def test_a_read_that_breaks_holds_up_no_card(database_url: str) -> None:
+    step = [call("explode"), call("add", {"name": "a"}), call("explode")]
+    async with room(database_url, [step, say("Added.")]) as here:
+        done = await here.approves((await here.says("add a"))["approvals"][0])
+        assert (done["status"], await here.names()) == ("completed", ["a"])
+        assert ["Internal error" in str(one) for one in here.told()] == [True, False, True]
+        assert "password" not in str(here.model.requests) + str(done)
+
+
+async def test_text_read_and_two_writes_in_one_response_are_one_set_of_cards(database_url: str) -> None:
+    step = [say("Two at once."), call("names"), call("add", {"name": "a"}), call("add", {"name": "b"})]
+    async with room(database_url, [step, say("Done.")]) as here:
+        waiting = await here.says("add two")
+        assert (waiting["text"], len(waiting["approvals"])) == ("Two at once.", 2)
+        assert all("depends_on" not in one for one in waiting["approvals"])
+        await here.decides(*(_yes(card) for card in waiting["approvals"]))
+        done = await here.rests(waiting["turn_id"])
+        assert (done["status"], await here.names()) == ("completed", ["a", "b"])

@@ -1,5 +1,6 @@
 """Whatever ends a write without executing it leaves every row as it was and a history that a strict provider takes."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 
 import pytest
@@ -9,7 +10,7 @@ from agents.errors import ApprovalSettled
 from agents.requests import Decision
 from tests.agents.strict_provider import Step, call, fail, say
 from tests.room import JSON, Room, room
-from tests.tricks import TROUBLE
+from tests.tricks import HELD, REACHED, TROUBLE
 
 pytestmark = pytest.mark.anyio
 
@@ -115,6 +116,43 @@ async def test_what_was_executed_is_told_as_executed_when_the_turn_breaks_off_be
         assert [_return_of(here, one["tool_call_id"]) for one in waiting["approvals"]] == [
             "{'status': 'ok', 'added': 'a'}",
             "{'status': 'ok', 'added': 'b'}",
+        ]
+
+
+async def test_what_the_one_before_held_up_too_long_is_not_begun(database_url: str) -> None:
+    HELD["long"] = asyncio.Event()
+    HELD["long"].set()
+    both = [call("add_slowly", {"name": "a", "place": "long"}), call("add", {"name": "b"})]
+    async with room(database_url, [both, OK]) as here:
+        waiting = await here.says("add two")
+        HELD["long"].clear()
+        REACHED["long"] = asyncio.Event()
+        await here.decides(
+            *(Decision(approval_id=one["approval_id"], decision="approve") for one in waiting["approvals"])
+        )
+        await REACHED["long"].wait()
+        here.time.passes(901)
+        HELD["long"].set()
+
+        await here.rests(waiting["turn_id"])
+        assert await here.names() == ["a"]
+        assert [(await here.approval(one))["status"] for one in waiting["approvals"]] == ["executed", "expired"]
+        assert "expired before it could start" in here.told()[-1]
+
+
+async def test_an_answer_is_kept_when_the_turn_is_cancelled_right_after_it(database_url: str) -> None:
+    HELD["asked"] = asyncio.Event()
+    step = [call("ask_user", {"question": "Which?"}), call("hold", {"place": "asked"})]
+    async with room(database_url, [step, OK]) as here:
+        await here.says("ask me")
+        REACHED["asked"] = asyncio.Event()
+        await here.opens("the red one")
+        await REACHED["asked"].wait()
+        await here.runtime.cancel(here.person, "c")
+        await here.says("and now?")
+        assert here.told() == [
+            {"status": "ok", "answer": "the red one"},
+            "Not executed: cancelled by the person.",
         ]
 
 

@@ -1,7 +1,7 @@
 """Approve the diff (DESIGN.md §4)."""
 
 from toolsets.gate.bench import GateSettings
-from toolsets.gate.calls import Actor, Draws, GateCall, Proposal
+from toolsets.gate.calls import Actor, Draws, GateCall, Proposal, Symbols
 from toolsets.gate.gate import Gate
 from toolsets.gate.outcomes import Done, Executed, Moved, NotExecuted, stored_symbols
 from toolsets.gate.seal import seal_of, sealed
@@ -18,6 +18,7 @@ __all__ = [
     "Moved",
     "NotExecuted",
     "Proposal",
+    "Symbols",
     "card_as_json",
     "rows_in",
     "seal_of",

@@ -108,6 +108,8 @@ class Proposal:
     depends_on: tuple[str, ...]
     """Ids of earlier calls of the step that this one builds on."""
     skip: frozenset[str] = frozenset()
+    position: int = 0
+    """Its place in the step."""
 
 
 def deps_for(actor: Actor, call: GateCall, session: AsyncSession, under: Conditions) -> ToolDeps:

@@ -12,7 +12,7 @@ from stores.database import Clock, Database
 from toolsets.arguments import as_json
 from toolsets.deps import ToolDeps
 from toolsets.gate.bench import Allowed, Bench, GateSettings, fence
-from toolsets.gate.calls import Actor, Draws, GateCall, Proposal, Symbols, with_pack
+from toolsets.gate.calls import Actor, Conditions, Draws, GateCall, Proposal, Symbols, with_pack
 from toolsets.gate.executing import Approved, execute, execute_state
 from toolsets.gate.keeping import Answer, entry_of
 from toolsets.gate.outcomes import Done, Executed
@@ -45,13 +45,18 @@ class Gate:
         *,
         skip: frozenset[str] = frozenset(),
         draws: Draws | None = None,
+        position: int | None = None,
     ) -> Proposal:
         """Dry-run the call after the step's earlier proposals; everything is rolled back.
+
+        `position` is its place in the step, where it isn't the one right behind `earlier`.
 
         Raises DomainError (also when nothing would change), TimeoutError, or what the tool raises.
         """
         with logfire.span("proposal {tool}", tool=call.spec.name, tool_call_id=call.id) as span:
-            proposal = await propose(self._bench, actor, earlier, call, skip, draws)
+            place = len(earlier) if position is None else position
+            under = Conditions(draws=draws or self._bench.fresh_draws(), skip=skip, position=place)
+            proposal = await propose(self._bench, actor, earlier, call, under)
             span.set_attribute("rows", len(proposal.ran.changes))
             return proposal
 

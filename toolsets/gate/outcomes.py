@@ -88,6 +88,13 @@ class NotExecuted(Exception):
         return cls("failed", "tool_changed", words, safe_to_retry=True)
 
     @classmethod
+    def tool_gone(cls, tool: str) -> "NotExecuted":
+        words = Words(
+            f"工具 {tool} 已不存在，没有执行。", f"The tool {tool} isn't there any more; nothing was executed."
+        )
+        return cls("failed", "tool_gone", words, safe_to_retry=False)
+
+    @classmethod
     def not_allowed(cls) -> "NotExecuted":
         words = Words("权限已经变更，没有执行。", "The person may no longer do this; nothing was executed.")
         return cls("cancelled", "forbidden", words, safe_to_retry=False)

@@ -9,7 +9,7 @@ from toolsets.arguments import hashed
 
 
 def seal_of(approval: Approval, key: bytes) -> str:
-    """A keyed digest over everything that decides what an approval would execute."""
+    """A keyed digest over everything that an approval shows and that decides what it would execute."""
     bound: list[Any] = [
         approval.id,
         approval.user_id,
@@ -23,7 +23,11 @@ def seal_of(approval: Approval, key: bytes) -> str:
         approval.arguments_hash,
         approval.change_digest,
         hashlib.sha256(approval.normal_form.encode()).hexdigest(),
+        hashlib.sha256(approval.changes.encode()).hexdigest(),
+        approval.card,
         approval.draws,
+        approval.depends_on,
+        approval.always_confirm,
         approval.skip,
         approval.expires_at.isoformat(),
     ]
